@@ -1,0 +1,19 @@
+# Compile settings every vqx target shares, as the interface target vqx_compile.
+# The floating-point flags are part of the exactness contract: see docs/exactness.md.
+add_library(vqx_compile INTERFACE)
+target_compile_options(vqx_compile INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
+  -ffp-contract=off -fno-fast-math -fvisibility=hidden)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # x87 excess precision must not appear on 32-bit hosts either.
+  target_compile_options(vqx_compile INTERFACE -fexcess-precision=standard)
+endif()
+set(VQX_SANITIZE "" CACHE STRING "Sanitizers to build with: address, thread, undefined")
+if(VQX_SANITIZE)
+  target_compile_options(vqx_compile INTERFACE
+    -fsanitize=${VQX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(vqx_compile INTERFACE -fsanitize=${VQX_SANITIZE})
+endif()
+target_include_directories(vqx_compile INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>")

@@ -4,10 +4,8 @@ add_library(vqx_compile INTERFACE)
 target_compile_options(vqx_compile INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
   -ffp-contract=off -fno-fast-math -fvisibility=hidden)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # x87 excess precision must not appear on 32-bit hosts either.
-  target_compile_options(vqx_compile INTERFACE -fexcess-precision=standard)
-endif()
+# SSE4 is the lowest SIMD level; older machines run Highway's portable baseline.
+target_compile_definitions(vqx_compile INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
 set(VQX_SANITIZE "" CACHE STRING "Sanitizers to build with: address, thread, undefined")
 if(VQX_SANITIZE)
   target_compile_options(vqx_compile INTERFACE

@@ -14,10 +14,10 @@ enum class ChromaFormat { k400, k420, k422, k444 };
 
 // The format that all pictures of one run share.
 struct VideoFormat {
-  int width = 0;       // luma samples per row, at least 1
-  int height = 0;      // luma rows, at least 1
+  int width = 0;   // luma samples per row, at least 1
+  int height = 0;  // luma rows, at least 1
   ChromaFormat chroma = ChromaFormat::k420;
-  int bit_depth = 8;   // 8, 10, 12 or 16
+  int bit_depth = 8;  // 8, 10, 12 or 16
 
   int plane_count() const { return chroma == ChromaFormat::k400 ? 1 : 3; }
   int bytes_per_sample() const { return bit_depth > 8 ? 2 : 1; }
@@ -59,8 +59,8 @@ class Picture {
   // kOutOfMemory when the samples do not fit.
   static Result<Picture> allocate(const VideoFormat& format);
 
-  // Uses the caller's planes (format.plane_count() of them) in place; `release`, if given, runs when
-  // the last copy is gone.
+  // Uses the caller's planes (format.plane_count() of them) in place; `release`, if given, runs
+  // when the last copy is gone.
   static Picture borrow(const VideoFormat& format, const Plane* planes,
                         std::function<void()> release = {});
 

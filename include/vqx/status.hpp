@@ -11,18 +11,18 @@ namespace vqx {
 
 enum class ErrorCode {
   kOk = 0,
-  kInvalidArgument,   // an option, name or combination that is not accepted
-  kUnknownName,       // a metric, option or model that does not exist
-  kUnsupportedSize,   // a picture too small or too large for a metric
-  kInput,             // a file that cannot be opened or understood, or that holds no frame
-  kMismatch,          // reference and distorted do not fit together
-  kTruncated,         // a file that ends or breaks in the middle
-  kSampleRange,       // a sample above the declared bit depth
-  kOutput,            // a report that cannot be written
-  kBackend,           // a backend that is missing or failed its self-test
-  kOutOfMemory,       // host or device memory exhausted
-  kInterrupted,       // cancelled by the caller
-  kInternal,          // a broken invariant: a defect of vqx
+  kInvalidArgument,  // an option, name or combination that is not accepted
+  kUnknownName,      // a metric, option or model that does not exist
+  kUnsupportedSize,  // a picture too small or too large for a metric
+  kInput,            // a file that cannot be opened or understood, or that holds no frame
+  kMismatch,         // reference and distorted do not fit together
+  kTruncated,        // a file that ends or breaks in the middle
+  kSampleRange,      // a sample above the declared bit depth
+  kOutput,           // a report that cannot be written
+  kBackend,          // a backend that is missing or failed its self-test
+  kOutOfMemory,      // host or device memory exhausted
+  kInterrupted,      // cancelled by the caller
+  kInternal,         // a broken invariant: a defect of vqx
 };
 
 class [[nodiscard]] Status {
@@ -42,8 +42,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}                            // NOLINT(google-explicit-constructor)
-  Result(Status error) : state_(std::move(error)) {                        // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Status error) : state_(std::move(error)) {  // NOLINT(google-explicit-constructor)
     assert(!std::get<Status>(state_).ok());
   }
   Result(ErrorCode code, std::string message) : state_(Status(code, std::move(message))) {}
@@ -69,14 +69,13 @@ class [[nodiscard]] Result {
 #define VQX_CONCAT(a, b) VQX_CONCAT_INNER(a, b)
 
 // Returns the error from the calling function, if there is one.
-#define VQX_RETURN_IF_ERROR(expression)                      \
-  do {                                                       \
+#define VQX_RETURN_IF_ERROR(expression)                                               \
+  do {                                                                                \
     if (::vqx::Status vqx_status = (expression); !vqx_status.ok()) return vqx_status; \
   } while (false)
 
 // `VQX_ASSIGN_OR_RETURN(auto value, compute());`
-#define VQX_ASSIGN_OR_RETURN(declaration, expression)                             \
-  auto VQX_CONCAT(vqx_result_, __LINE__) = (expression);                          \
-  if (!VQX_CONCAT(vqx_result_, __LINE__).ok())                                    \
-    return VQX_CONCAT(vqx_result_, __LINE__).status();                            \
+#define VQX_ASSIGN_OR_RETURN(declaration, expression)                                             \
+  auto VQX_CONCAT(vqx_result_, __LINE__) = (expression);                                          \
+  if (!VQX_CONCAT(vqx_result_, __LINE__).ok()) return VQX_CONCAT(vqx_result_, __LINE__).status(); \
   declaration = std::move(VQX_CONCAT(vqx_result_, __LINE__)).value()

@@ -7,10 +7,14 @@ namespace vqx {
 
 const char* chroma_name(ChromaFormat chroma) {
   switch (chroma) {
-    case ChromaFormat::k400: return "4:0:0";
-    case ChromaFormat::k420: return "4:2:0";
-    case ChromaFormat::k422: return "4:2:2";
-    case ChromaFormat::k444: return "4:4:4";
+    case ChromaFormat::k400:
+      return "4:0:0";
+    case ChromaFormat::k420:
+      return "4:2:0";
+    case ChromaFormat::k422:
+      return "4:2:2";
+    case ChromaFormat::k444:
+      return "4:4:4";
   }
   return "unknown";
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -135,6 +136,10 @@ class Metric {
 
   // Fills out[set] for every option set.
   virtual Status measure(const MeasureContext& context, std::span<Measured> out) const = 0;
+
+  // What the device side of the metric needs to measure this set, as the plain bytes that its
+  // DeviceMetric reads.  Empty: the set is measured on the CPU only.
+  virtual std::vector<std::byte> device_config(std::size_t /*set*/) const { return {}; }
 
   // One score per output of the set, in the order of outputs().
   virtual Status finish_frame(std::size_t set, const MeasuredWindow& window,

@@ -1,0 +1,106 @@
+// Runs kernels on the host: groups are spread over threads, and inside a group each() is a plain
+// loop.
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "kernel/queue.hpp"
+
+namespace vqx::kernel {
+
+template <int Items>
+class HostGroup {
+ public:
+  static constexpr bool kOnDevice = false;
+  static constexpr int kItems = Items;
+
+  HostGroup(Grid grid, int64_t index)
+      : grid_(grid),
+        x_(static_cast<int>(index % grid.x)),
+        y_(static_cast<int>(index / grid.x % grid.y)),
+        z_(static_cast<int>(index / grid.x / grid.y)) {}
+
+  int x() const { return x_; }
+  int y() const { return y_; }
+  int z() const { return z_; }
+  Grid grid() const { return grid_; }
+  static constexpr int item() { return 0; }
+  void sync() const {}
+
+ private:
+  Grid grid_;
+  int x_;
+  int y_;
+  int z_;
+};
+
+class HostExecutor {
+ public:
+  static constexpr const char* kName = "host";
+
+  // `hardware_fp64` = false runs the software binary64 that devices without fp64 use.
+  explicit HostExecutor(bool hardware_fp64 = true) : hardware_fp64_(hardware_fp64) {}
+
+  bool hardware_fp64() const { return hardware_fp64_; }
+  size_t shared_limit() const { return size_t{1} << 20; }
+
+  Result<void*> allocate(size_t bytes) {
+    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    void* memory = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+    if (memory == nullptr) return {ErrorCode::kOutOfMemory, "host: out of memory"};
+    std::memset(memory, 0, rounded);
+    return memory;
+  }
+  void release(void* memory) { std::free(memory); }
+  Result<void*> allocate_pinned(size_t bytes) { return allocate(bytes); }
+  void release_pinned(void* memory) { release(memory); }
+
+  Status upload(void* device, const void* host, size_t bytes) { return copy(device, host, bytes); }
+  Status download(void* host, const void* device, size_t bytes) {
+    return copy(host, device, bytes);
+  }
+  Status copy(void* target, const void* source, size_t bytes) {
+    std::memcpy(target, source, bytes);
+    return {};
+  }
+  Status zero(void* target, size_t bytes) {
+    std::memset(target, 0, bytes);
+    return {};
+  }
+
+  template <class Kernel>
+  Status launch(const Kernel& kernel, Grid grid) {
+    check_kernel<Kernel>();
+    using Shared = typename Kernel::Shared;
+    const int64_t groups = int64_t{grid.x} * grid.y * grid.z;
+    bool out_of_memory = false;
+    tbb::parallel_for(tbb::blocked_range<int64_t>(0, groups, 8), [&](const auto& range) {
+      const std::unique_ptr<Shared> shared(new (std::nothrow) Shared);
+      if (shared == nullptr) {
+        __atomic_store_n(&out_of_memory, true, __ATOMIC_RELAXED);
+        return;
+      }
+      for (int64_t i = range.begin(); i != range.end(); ++i) {
+        HostGroup<Kernel::kItems> group(grid, i);
+        kernel(group, *shared);
+      }
+    });
+    if (out_of_memory) return {ErrorCode::kOutOfMemory, "host: out of memory"};
+    return {};
+  }
+
+  Status finish() { return {}; }
+
+ private:
+  static constexpr size_t kAlignment = 256;
+  bool hardware_fp64_;
+};
+
+}  // namespace vqx::kernel

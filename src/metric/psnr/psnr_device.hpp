@@ -1,0 +1,138 @@
+// PSNR on a device: exact sums of squared differences, one per plane.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernel/device_metric.hpp"
+#include "kernel/kernel.hpp"
+
+namespace vqx::psnr {
+
+// What one option set asks of a device.
+struct DeviceOptions {
+  int64_t chroma = 0;  // 1: also Cb and Cr
+};
+
+// Bytes16 of unsigned samples: their squared differences.  16 * 255^2 and 8 * 65535^2 fit 64 bits.
+template <class Sample>
+VQX_FN int64_t squared_differences(kernel::Bytes16 a, kernel::Bytes16 b) {
+  constexpr int kBits = 8 * sizeof(Sample);
+  constexpr uint32_t kMask = (1u << kBits) - 1;
+  uint64_t sum = 0;
+  VQX_UNROLL
+  for (int w = 0; w < 4; ++w) {
+    uint32_t in_word = 0;
+    VQX_UNROLL
+    for (int shift = 0; shift < 32; shift += kBits) {
+      const int difference = static_cast<int>((a.word[w] >> shift) & kMask) -
+                             static_cast<int>((b.word[w] >> shift) & kMask);
+      const auto square = static_cast<uint32_t>(difference) * static_cast<uint32_t>(difference);
+      if constexpr (sizeof(Sample) == 1) {
+        in_word += square;
+      } else {
+        sum += square;
+      }
+    }
+    sum += in_word;
+  }
+  return static_cast<int64_t>(sum);
+}
+
+// Rows are contiguous and their padding is zero in both pictures: a plane is one long row of
+// 16-byte packs.  The third grid direction counts planes.
+template <class Sample>
+struct SumSquares {
+  static constexpr int kItems = 256;
+  static constexpr int kPacksPerGroup = 16 * kItems;
+  struct Shared {};
+
+  const std::byte* reference[3];
+  const std::byte* distorted[3];
+  int packs[3];
+  int64_t* sums;
+
+  template <class Group>
+  VQX_KERNEL_FN void operator()(Group& group, Shared&) const {
+    const int plane = group.z();
+    const int first = group.x() * kPacksPerGroup;
+    const int left = packs[plane] - first;
+    if (left <= 0) return;
+    const int count = left < kPacksPerGroup ? left : kPacksPerGroup;
+    const std::byte* a = reference[plane] + int64_t{first} * 16;
+    const std::byte* b = distorted[plane] + int64_t{first} * 16;
+    const auto total = kernel::sum_each<1>(group, count, [&](int i, kernel::Sums<1>& sum) {
+      sum[0] += squared_differences<Sample>(kernel::load16(a + int64_t{i} * 16),
+                                            kernel::load16(b + int64_t{i} * 16));
+    });
+    kernel::add_to_global(group, sums + plane, total);
+  }
+};
+
+template <class Executor>
+class PsnrDevice final : public kernel::DeviceMetric {
+ public:
+  static Result<std::unique_ptr<kernel::DeviceMetric>> create(
+      Executor& executor, const VideoFormat& format, std::span<const kernel::DeviceConfig> sets) {
+    auto metric = std::unique_ptr<PsnrDevice>(new PsnrDevice(executor, format));
+    for (const kernel::DeviceConfig& set : sets) {
+      const bool chroma = kernel::read_config<DeviceOptions>(set).chroma != 0;
+      metric->planes_of_set_.push_back(chroma ? format.plane_count() : 1);
+    }
+    metric->planes_ =
+        *std::max_element(metric->planes_of_set_.begin(), metric->planes_of_set_.end());
+    return std::unique_ptr<kernel::DeviceMetric>(std::move(metric));
+  }
+
+  kernel::PlaneUse planes() const override { return {true, planes_ > 1}; }
+  int raw_words() const override { return 3; }
+
+  Status enqueue(const kernel::DeviceFrame& frame, int64_t* raw) override {
+    return format_.bit_depth > 8 ? enqueue_as<uint16_t>(frame, raw)
+                                 : enqueue_as<uint8_t>(frame, raw);
+  }
+
+  Status collect(const int64_t* raw, std::span<std::vector<uint64_t>> sets) const override {
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      sets[i].assign(3, 0);
+      for (int p = 0; p < planes_of_set_[i]; ++p) sets[i][p] = static_cast<uint64_t>(raw[p]);
+    }
+    return {};
+  }
+
+  uint64_t bytes_moved() const override {
+    uint64_t samples = 0;
+    for (int p = 0; p < planes_; ++p) {
+      samples += uint64_t(format_.plane_width(p)) * uint64_t(format_.plane_height(p));
+    }
+    return 2 * samples * uint64_t(format_.bytes_per_sample());
+  }
+
+ private:
+  PsnrDevice(Executor& executor, const VideoFormat& format)
+      : executor_(executor), format_(format) {}
+
+  template <class Sample>
+  Status enqueue_as(const kernel::DeviceFrame& frame, int64_t* raw) {
+    SumSquares<Sample> kernel{};
+    kernel.sums = raw;
+    int most = 0;
+    for (int p = 0; p < planes_; ++p) {
+      const kernel::DevicePlane& plane = frame.reference[p];
+      kernel.reference[p] = static_cast<const std::byte*>(plane.data);
+      kernel.distorted[p] = static_cast<const std::byte*>(frame.distorted[p].data);
+      kernel.packs[p] = plane.pitch / 16 * plane.height;
+      most = std::max(most, kernel.packs[p]);
+    }
+    return executor_.launch(kernel, {kernel::ceil_div(most, kernel.kPacksPerGroup), 1, planes_});
+  }
+
+  Executor& executor_;
+  VideoFormat format_;
+  std::vector<int> planes_of_set_;
+  int planes_ = 1;
+};
+
+}  // namespace vqx::psnr

@@ -45,7 +45,8 @@ class Measured {
   T as() const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 8 == 0);
     T value{};
-    std::memcpy(&value, words.data(), std::min(sizeof(T), words.size() * 8));
+    const std::size_t bytes = std::min(sizeof(T), words.size() * 8);
+    if (bytes > 0) std::memcpy(static_cast<void*>(&value), words.data(), bytes);
     return value;
   }
   friend bool operator==(const Measured&, const Measured&) = default;

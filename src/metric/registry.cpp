@@ -7,12 +7,18 @@ namespace vqx {
 
 // Each metric's folder defines its row.
 // clang-format off
-// (add: extern const MetricInfo kPsnrInfo;)
+extern const MetricInfo kFloatPsnrInfo;
+extern const MetricInfo kPsnrInfo;
 // clang-format on
 
 namespace {
 
-const std::array<const MetricInfo*, 0> kMetrics{};
+// clang-format off
+const std::array kMetrics{
+    &kFloatPsnrInfo,
+    &kPsnrInfo,
+};
+// clang-format on
 
 bool strip(std::string_view& text, std::string_view prefix, std::string_view suffix) {
   if (!text.starts_with(prefix) || !text.ends_with(suffix) ||

@@ -6,6 +6,18 @@ namespace vqx::test {
 std::span<const MetricCase> metric_cases() {
   static const std::vector<MetricCase> cases = {
       // {metric, options, smallest width, smallest height, needs chroma, greatest depth}
+      {"float_psnr", {}, 1, 1, false, 16},
+      {"psnr", {}, 1, 1, false, 16},
+      {"psnr",
+       {{"enable_chroma", "false"},
+        {"enable_mse", "true"},
+        {"enable_apsnr", "true"},
+        {"reduced_hbd_peak", "true"},
+        {"min_sse", "0.5"}},
+       1,
+       1,
+       false,
+       16},
   };
   return cases;
 }

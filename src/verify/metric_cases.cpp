@@ -1,7 +1,7 @@
 // The metrics and option sets that the comparisons run over the case table: one row each.
-#include "support/test_pictures.hpp"
+#include "verify/cases.hpp"
 
-namespace vqx::test {
+namespace vqx::verify {
 
 std::span<const MetricCase> metric_cases() {
   static const std::vector<MetricCase> cases = {
@@ -22,4 +22,4 @@ std::span<const MetricCase> metric_cases() {
   return cases;
 }
 
-}  // namespace vqx::test
+}  // namespace vqx::verify

@@ -1,11 +1,10 @@
-#include "support/test_pictures.hpp"
+#include "verify/cases.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <filesystem>
 
-namespace vqx::test {
+namespace vqx::verify {
 namespace {
 
 constexpr std::size_t kMargin = 64;  // guard bytes before and after each plane
@@ -229,8 +228,4 @@ Result<RunResult> run_metric(const MetricCase& metric, const Case& test_case, in
   return result;
 }
 
-std::string shared_dir() {
-  return std::filesystem::is_directory(VQX_SHARED_DIR) ? VQX_SHARED_DIR : std::string();
-}
-
-}  // namespace vqx::test
+}  // namespace vqx::verify

@@ -14,4 +14,5 @@ if(VQX_SANITIZE)
 endif()
 target_include_directories(vqx_compile INTERFACE
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
-  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>")
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"
+  "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>")

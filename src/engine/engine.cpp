@@ -397,6 +397,8 @@ Status Engine::Impl::finish() {
   changed_.notify_all();
   if (!failure_.ok()) return failure_;
   set_aggregates();
+  // A key that never got a score (its frames were all left out) is not part of the results.
+  std::erase_if(scores_.series_, [](const Series& series) { return series.values.empty(); });
   return {};
 }
 

@@ -1,0 +1,267 @@
+#include "cli/vmaf_run.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/version.hpp"
+#include "cli/interrupt.hpp"
+#include "engine/engine.hpp"
+#include "input/pairing.hpp"
+#include "input/video_source.hpp"
+
+namespace vqx::cli {
+namespace {
+
+// Exit statuses of libvmaf's tool.
+constexpr int kFailure = 255;  // -1 & 255: nothing could be set up
+constexpr int kInvalid = 234;  // -EINVAL & 255: a frame could not be read or scored
+
+template <class... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  const std::string line = fmt::format(format, std::forward<Args>(args)...) + "\n";
+  std::fputs(line.c_str(), stderr);
+}
+
+struct Sources {
+  std::unique_ptr<input::VideoSource> reference;
+  std::unique_ptr<input::VideoSource> distorted;
+};
+
+// `\r12 frames ⡏⠉ 34.56 FPS` on a terminal, refreshed every ten frames.
+class Progress {
+ public:
+  explicit Progress(bool shown) : shown_(shown) {}
+
+  void begin_frame(int begun) {
+    if (!shown_) return;
+    if (begun % 10 == 1 && begun > 1) {
+      const double seconds = static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
+      rate_ = seconds > 0 ? begun / seconds : 0;
+    }
+    static constexpr const char* kGlyphs[] = {"⣾ ", "⣽ ", "⣻ ", "⢿ ", "⡿ ", "⣟ ", "⣯ ", "⣷ "};
+    std::fprintf(stderr, "\r%d frame%s %s %.2f FPS\033[K", begun, begun == 1 ? " " : "s",
+                 kGlyphs[begun % 8], rate_);
+    std::fflush(stderr);
+    active_ = true;
+  }
+  void end() {
+    if (active_) std::fputc('\n', stderr);
+    active_ = false;
+  }
+
+ private:
+  bool shown_;
+  bool active_ = false;
+  double rate_ = 0;
+  std::clock_t start_ = std::clock();
+};
+
+Result<std::unique_ptr<input::VideoSource>> open_side(const VmafOptions& options,
+                                                      const std::string& path) {
+  input::OpenOptions open;
+  open.dialect = input::Dialect::kLibvmaf;
+  open.mono_as_420 = true;
+  if (options.raw)
+    open.raw = input::RawParameters{options.raw->width, options.raw->height, options.raw->chroma,
+                                    static_cast<int>(options.raw->bit_depth)};
+  return input::open_source(path, open);
+}
+
+std::optional<Sources> open_sources(const VmafOptions& options) {
+  Sources sources;
+  for (const bool is_reference : {true, false}) {
+    const std::string& path = is_reference ? options.reference : options.distorted;
+    auto source = open_side(options, path);
+    if (!source.ok()) {
+      say("{}", source.status().message());
+      say("problem with {} file: {}", is_reference ? "reference" : "distorted", path);
+      return std::nullopt;
+    }
+    for (const std::string& warning : source.value()->info().warnings) say("{}", warning);
+    (is_reference ? sources.reference : sources.distorted) = std::move(source).value();
+  }
+  return sources;
+}
+
+bool compatible(const VmafOptions& options, Sources& sources) {
+  const std::vector<std::string> problems = input::libvmaf_pair_problems(
+      sources.reference->format(), sources.distorted->format(), options.depths_may_differ);
+  for (const std::string& problem : problems) say("{}", problem);
+  if (!problems.empty()) {
+    say("videos are incompatible, {} problem(s).", problems.size());
+    return false;
+  }
+  const int depth =
+      std::max(sources.reference->format().bit_depth, sources.distorted->format().bit_depth);
+  for (auto* source : {&sources.reference, &sources.distorted})
+    if ((*source)->format().bit_depth < depth)
+      *source = input::shift_to_depth(std::move(*source), depth);
+  return true;
+}
+
+// Fills the plan; false when a message was printed.
+bool register_features(const VmafOptions& options, PlanBuilder& builder) {
+  for (const FeatureArgument& feature : options.features) {
+    const Status status = builder.add(split_backend_name(feature.name).metric, feature.options);
+    if (status.ok()) continue;
+    say("{}", status.message());
+    say("problem loading feature extractor: {}", feature.name);
+    return false;
+  }
+  return true;
+}
+
+// What one turn of the frame loop found.
+enum class Turn { kPair, kEnd, kFailed };
+
+Turn read_pair(const VmafOptions& options, Sources& sources, Picture& reference,
+               Picture& distorted) {
+  Result<std::optional<Picture>> sides[2] = {sources.reference->read(), sources.distorted->read()};
+  for (const auto& side : sides)
+    if (!side.ok()) {
+      say("\n{}", side.status().message());
+      say("problem while reading pictures");
+      return Turn::kFailed;
+    }
+  const bool has_reference = sides[0]->has_value();
+  const bool has_distorted = sides[1]->has_value();
+  if (has_reference && has_distorted) {
+    reference = **std::move(sides[0]);
+    distorted = **std::move(sides[1]);
+    return Turn::kPair;
+  }
+  if (has_reference != has_distorted) {
+    const std::string& shorter = has_reference ? options.distorted : options.reference;
+    const std::string& longer = has_reference ? options.reference : options.distorted;
+    say("\n\"{}\" ended before \"{}\".", shorter, longer);
+  }
+  return Turn::kEnd;
+}
+
+// Returns 0 or an exit status.
+int score_frames(const VmafOptions& options, Sources& sources, Engine& engine) {
+  Progress progress(isatty(STDERR_FILENO) != 0 && !options.quiet);
+  int begun = 0;
+  for (;;) {
+    if (const int signal = interrupted_by()) {
+      progress.end();
+      engine.cancel();
+      return 128 + signal;
+    }
+    if (options.frame_count != 0 && static_cast<unsigned>(begun) >= options.frame_count) break;
+    Picture reference;
+    Picture distorted;
+    const Turn turn = read_pair(options, sources, reference, distorted);
+    if (turn == Turn::kFailed) {
+      engine.cancel();
+      return kInvalid;
+    }
+    if (turn == Turn::kEnd) break;
+    progress.begin_frame(++begun);
+    const Status status = engine.push(std::move(reference), std::move(distorted));
+    if (!status.ok()) {
+      progress.end();
+      say("\n{}\nproblem reading pictures", status.message());
+      say("problem flushing context");
+      return kInvalid;
+    }
+  }
+  progress.end();
+  if (begun == 0) {
+    say("\"{}\" and \"{}\" hold no frame pair to score", options.reference, options.distorted);
+    say("problem flushing context");
+    return kInvalid;
+  }
+  const Status status = engine.finish();
+  if (!status.ok()) {
+    say("\n{}\nproblem reading pictures", status.message());
+    say("problem flushing context");
+    return kInvalid;
+  }
+  return 0;
+}
+
+void warn_of_non_finite(const Scores& scores) {
+  for (const Series& series : scores.series())
+    for (std::size_t i = 0; i < series.values.size(); ++i)
+      if (series.present[i] && !std::isfinite(series.values[i])) {
+        say("warning: frame {}: {} is not finite", scores.first() + static_cast<int>(i),
+            series.label);
+        break;  // one line per key is enough to find the rest in the report
+      }
+}
+
+int write_report(const VmafOptions& options, const VideoFormat& format, const Scores& scores,
+                 double cpu_seconds) {
+  if (options.output.empty()) return 0;
+  output::LibvmafReport report;
+  report.version = kVersionText;
+  report.width = format.width;
+  report.height = format.height;
+  report.fps = cpu_seconds > 0 ? scores.frame_count() / cpu_seconds
+                               : std::numeric_limits<double>::infinity();
+  report.scores = &scores;
+  report.number = options.number;
+  const Status status =
+      output::write_file(options.output, output::format_report(report, options.format));
+  if (!status.ok()) {
+    say("{}", status.message());
+    return kFailure;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_vmaf(const VmafOptions& options) {
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (terminal && !options.quiet) say("VMAF version {}", kVersionText);
+
+  std::optional<Sources> sources = open_sources(options);
+  if (!sources || !compatible(options, *sources)) return kFailure;
+  const VideoFormat format = sources->reference->format();
+
+  PlanBuilder builder(/*strict=*/false);
+  std::vector<std::unique_ptr<Predictor>> predictors;
+  if (!register_features(options, builder)) return kFailure;
+
+  Result<Plan> plan = std::move(builder).build(format);
+  if (!plan.ok()) {
+    say("{}\nproblem reading pictures", plan.status().message());
+    return kInvalid;
+  }
+  for (const std::string& warning : plan->warnings) say("warning: {}", warning);
+
+  EngineOptions engine_options;
+  engine_options.threads = static_cast<int>(std::min(options.threads, 1024U));
+  engine_options.subsample = static_cast<int>(std::clamp(options.subsample, 1U, 1U << 30));
+  auto engine = Engine::create(std::move(plan).value(), std::move(predictors), engine_options);
+  if (!engine.ok()) {
+    say("{}\nproblem initializing VMAF context", engine.status().message());
+    return kFailure;
+  }
+  // A failed read while skipping is found again by the first read of the loop.
+  (void)sources->reference->skip(options.skip_reference);
+  (void)sources->distorted->skip(options.skip_distorted);
+
+  const std::clock_t start = std::clock();
+  const int status = score_frames(options, *sources, **engine);
+  if (status != 0) return status;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+
+  const Scores& scores = engine.value()->scores();
+  warn_of_non_finite(scores);
+  return write_report(options, format, scores, seconds);
+}
+
+}  // namespace vqx::cli

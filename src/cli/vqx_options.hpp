@@ -27,7 +27,7 @@ struct ScoreOptions {
   std::optional<input::RawParameters> raw;
   std::optional<input::ScaleFilter> scale_distorted;
   std::optional<input::PixelFormat> pixel_format;
-  input::Allowances allow;
+  input::PairingRules pairing;
 
   int threads = 0;  // at least 1
   int frames_in_flight = 0;

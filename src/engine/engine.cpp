@@ -87,6 +87,10 @@ class Engine::Impl {
   bool wants_more() const { return options_.count == 0 || next_push_ < last_needed(); }
   Status push(Picture reference, Picture distorted);
   Status finish();
+  void drain() {
+    std::unique_lock lock(mutex_);
+    wait_idle(lock);
+  }
   void cancel();
   int finished_frames() const {
     const std::lock_guard lock(mutex_);
@@ -445,6 +449,7 @@ Status Engine::push(Picture reference, Picture distorted) {
 Status Engine::finish() {
   return impl_->finish();
 }
+void Engine::drain() { impl_->drain(); }
 void Engine::cancel() {
   impl_->cancel();
 }

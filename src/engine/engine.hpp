@@ -54,6 +54,9 @@ class Engine {
   Status push(Picture reference, Picture distorted);
   // No more pairs: waits for all work, finishes the last frames and the aggregates.
   Status finish();
+  // Waits for the frames in work, for a run that broke off: those whose scores are certain are
+  // finished, no end of the sequence is assumed.
+  void drain();
   // Drops the frames that have not been measured; push() and finish() return kInterrupted.
   void cancel();
 

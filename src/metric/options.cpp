@@ -102,6 +102,21 @@ std::string Options::key_suffix() const {
   return suffix;
 }
 
+std::string Options::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    if (values_[i] == initial_value(specs_[i])) continue;
+    if (!text.empty()) text += ":";
+    text += specs_[i].name;
+    text += "=";
+    if (const bool* b = std::get_if<bool>(&values_[i])) text += *b ? "true" : "false";
+    if (const int* n = std::get_if<int>(&values_[i])) text += fmt::format("{}", *n);
+    if (const double* d = std::get_if<double>(&values_[i])) text += fmt::format("{}", *d);
+    if (const std::string* s = std::get_if<std::string>(&values_[i])) text += *s;
+  }
+  return text;
+}
+
 Result<Options> parse_options(std::string_view metric, std::span<const OptionSpec> specs,
                               const OptionTexts& texts, std::vector<std::string>* unknown) {
   std::vector<OptionValue> values;

@@ -51,6 +51,8 @@ class Options {
 
   // "_label_value" for each in_key option that differs from its default, by ascending full name.
   std::string key_suffix() const;
+  // "name=value:name=value" of the options that differ from their defaults.
+  std::string text() const;
 
  private:
   const OptionValue& value(std::string_view name) const;

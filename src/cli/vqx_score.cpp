@@ -1,0 +1,375 @@
+#include "cli/vqx_score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/simd.hpp"
+#include "base/version.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/models.hpp"
+#include "cli/progress_bar.hpp"
+#include "engine/engine.hpp"
+#include "output/vqx_report.hpp"
+
+namespace vqx::cli {
+namespace {
+
+void complain(const std::string& message) { fmt::print(stderr, "vqx: {}\n", message); }
+
+// Everything between the command line and the report.
+class ScoreRun {
+ public:
+  explicit ScoreRun(const ScoreOptions& options) : options_(options) {}
+
+  Status prepare();
+  // Ok, or why the run broke off; finished frames are in scores() either way.
+  Status score_frames();
+  void describe(output::VqxReport& report, const Status& outcome) const;
+  const Scores& scores() const { return engine_->scores(); }
+  void print_table() const;
+  int check_limits() const;
+  bool prepared() const { return engine_ != nullptr; }
+
+ private:
+  Status open();
+  Status plan();
+  Result<std::unique_ptr<input::VideoSource>> open_side(
+      const std::string& path, std::optional<input::ScaleTarget> scale) const;
+  std::vector<ModelArgument> default_models() const;
+  std::optional<std::int64_t> expected_frames() const;
+  Result<bool> push_pair(std::int64_t frames_read);
+  std::vector<const Series*> table_rows() const;
+
+  const ScoreOptions& options_;
+  std::unique_ptr<input::VideoSource> reference_;
+  std::unique_ptr<input::VideoSource> distorted_;
+  std::vector<std::string> notes_;
+  std::vector<LoadedModel> models_;
+  std::vector<output::VqxReport::Source> metric_sources_;
+  std::vector<output::VqxReport::Source> model_sources_;
+  std::vector<std::string> requested_keys_;  // printed: models and --feature, not model inputs
+  std::unique_ptr<Engine> engine_;
+};
+
+Result<std::unique_ptr<input::VideoSource>> ScoreRun::open_side(
+    const std::string& path, std::optional<input::ScaleTarget> scale) const {
+  input::OpenOptions open;
+  open.dialect = input::Dialect::kVqx;
+  open.raw = options_.raw;
+  open.scale = scale;
+  open.pixel_format = options_.pixel_format;
+  return input::open_source(path, open);
+}
+
+Status ScoreRun::open() {
+  VQX_ASSIGN_OR_RETURN(reference_, open_side(options_.reference, std::nullopt));
+  VQX_ASSIGN_OR_RETURN(distorted_, open_side(options_.distorted, std::nullopt));
+  const VideoFormat& wanted = reference_->format();
+  const bool size_differs = distorted_->format().width != wanted.width ||
+                            distorted_->format().height != wanted.height;
+  if (options_.scale_distorted && size_differs) {
+    const input::ScaleTarget target{wanted.width, wanted.height, *options_.scale_distorted};
+    VQX_ASSIGN_OR_RETURN(distorted_, open_side(options_.distorted, target));
+  }
+  for (const auto* source : {reference_.get(), distorted_.get()})
+    for (const std::string& warning : source->info().warnings) complain("warning: " + warning);
+
+  input::PairingRules rules = options_.pairing;
+  rules.frame_limit = options_.count > 0 ? options_.first + options_.count : 0;
+  const input::PairCheck check = input::check_pair(*reference_, *distorted_, rules);
+  VQX_RETURN_IF_ERROR(check.status());
+  notes_ = check.notes;
+  return {};
+}
+
+std::vector<ModelArgument> ScoreRun::default_models() const {
+  ModelArgument classic;
+  classic.version = "vmaf_v0.6.1";
+  ModelArgument current;
+  current.version = reference_->format().height > 1080 ? "vmaf_v1.0.16_3d0h_2160"
+                                                       : "vmaf_v1.0.16_3d0h";
+  current.name = "vmaf_v1";
+  return {classic, current};
+}
+
+Status ScoreRun::plan() {
+  PlanBuilder builder(/*strict=*/true);
+  const bool nothing_named = options_.features.empty() && options_.models.empty();
+  const std::vector<ModelArgument> models = nothing_named ? default_models() : options_.models;
+  std::vector<std::unique_ptr<Predictor>> predictors;
+  for (const ModelArgument& argument : models) {
+    VQX_ASSIGN_OR_RETURN(LoadedModel model, load_model(argument, builder));
+    const std::vector<std::string> keys = model.predictor->output_keys();
+    requested_keys_.insert(requested_keys_.end(), keys.begin(), keys.end());
+    std::string features;
+    for (const std::string& key : model.feature_keys)
+      features += (features.empty() ? "features=" : ",") + display_key(key);
+    model_sources_.push_back({model.label, features, "cpu", keys});
+    predictors.push_back(std::move(model.predictor));
+  }
+  for (const FeatureArgument& feature : options_.features)
+    VQX_RETURN_IF_ERROR(builder.add(split_backend_name(feature.name).metric, feature.options));
+
+  VQX_ASSIGN_OR_RETURN(Plan plan, std::move(builder).build(reference_->format()));
+  for (const Instance& instance : plan.instances) {
+    output::VqxReport::Source source;
+    source.name = instance.info->name;
+    source.options = instance.options.text();
+    source.backend = "cpu";
+    for (const std::string& key : instance.keys) source.keys.push_back(display_key(key));
+    const bool requested =
+        std::any_of(options_.features.begin(), options_.features.end(), [&](const auto& feature) {
+          return split_backend_name(feature.name).metric == instance.info->name;
+        });
+    if (requested)
+      requested_keys_.insert(requested_keys_.end(), source.keys.begin(), source.keys.end());
+    metric_sources_.push_back(std::move(source));
+  }
+
+  EngineOptions engine_options;
+  engine_options.threads = options_.threads;
+  engine_options.frames_in_flight = options_.frames_in_flight;
+  engine_options.subsample = options_.subsample;
+  engine_options.first = options_.first;
+  engine_options.count = options_.count;
+  VQX_ASSIGN_OR_RETURN(engine_,
+                       Engine::create(std::move(plan), std::move(predictors), engine_options));
+  return {};
+}
+
+Status ScoreRun::prepare() {
+  for (const std::string& path : options_.outputs)
+    VQX_RETURN_IF_ERROR(output::check_report_path(path));
+  VQX_RETURN_IF_ERROR(open());
+  VQX_RETURN_IF_ERROR(plan());
+  VQX_RETURN_IF_ERROR(reference_->skip(options_.pairing.skip_reference + engine_->start()));
+  return distorted_->skip(options_.pairing.skip_distorted + engine_->start());
+}
+
+std::optional<std::int64_t> ScoreRun::expected_frames() const {
+  std::optional<std::int64_t> frames;
+  for (const auto& [source, skipped] :
+       {std::pair(reference_.get(), options_.pairing.skip_reference),
+        std::pair(distorted_.get(), options_.pairing.skip_distorted)}) {
+    if (!source->info().frame_count) continue;
+    const std::int64_t left = *source->info().frame_count - skipped - options_.first;
+    frames = frames ? std::min(*frames, left) : left;
+  }
+  if (options_.count > 0)
+    frames = frames ? std::min<std::int64_t>(*frames, options_.count) : options_.count;
+  return frames;
+}
+
+// False at the end of the inputs.
+Result<bool> ScoreRun::push_pair(std::int64_t frames_read) {
+  VQX_ASSIGN_OR_RETURN(auto reference, reference_->read());
+  VQX_ASSIGN_OR_RETURN(auto distorted, distorted_->read());
+  if (!reference && !distorted) return false;
+  if (!reference || !distorted) {
+    if (options_.pairing.allow_shorter) return false;
+    return reference ? input::ended_early(*distorted_, frames_read, *reference_)
+                     : input::ended_early(*reference_, frames_read, *distorted_);
+  }
+  VQX_RETURN_IF_ERROR(engine_->push(*std::move(reference), *std::move(distorted)));
+  return true;
+}
+
+Status ScoreRun::score_frames() {
+  ProgressBar progress(!options_.quiet, expected_frames());
+  std::int64_t read = engine_->start();
+  Status broken;
+  while (engine_->wants_more()) {
+    if (interrupted_by() != 0) {
+      engine_->cancel();
+      return Status(ErrorCode::kInterrupted, "interrupted");
+    }
+    const Result<bool> pushed = push_pair(read);
+    if (!pushed.ok()) {
+      broken = pushed.status();
+      break;
+    }
+    if (!*pushed) break;
+    progress.show(++read - options_.first);
+  }
+  if (!broken.ok()) {
+    // What was read before the break is scored as far as it is certain.
+    engine_->drain();
+    return broken;
+  }
+  if (read <= options_.first)
+    return Status(ErrorCode::kInput,
+                  options_.first == 0
+                      ? fmt::format("{} and {} hold no frame pair", options_.reference,
+                                    options_.distorted)
+                      : fmt::format("--first {}: {} and {} hold only {} frame pairs",
+                                    options_.first, options_.reference, options_.distorted, read));
+  return engine_->finish();
+}
+
+output::Facts source_facts(const input::VideoSource& source) {
+  const input::SourceInfo& info = source.info();
+  const VideoFormat& format = source.format();
+  output::Facts facts = {{"path", info.path},
+                         {"container", info.container},
+                         {"codec", info.codec},
+                         {"size", fmt::format("{}x{}", format.width, format.height)},
+                         {"chroma", chroma_name(format.chroma)},
+                         {"bit_depth", std::to_string(format.bit_depth)},
+                         {"pixel_format", info.pixel_format}};
+  const auto add = [&](const char* name, const std::optional<std::string>& value) {
+    if (value) facts.emplace_back(name, *value);
+  };
+  if (info.range) facts.emplace_back("range", input::range_name(*info.range));
+  add("matrix", info.matrix);
+  add("transfer", info.transfer);
+  add("primaries", info.primaries);
+  if (info.scan) facts.emplace_back("scan", input::scan_name(*info.scan));
+  if (info.frame_rate) facts.emplace_back("frame_rate", input::to_string(*info.frame_rate));
+  if (info.variable_frame_rate)
+    facts.emplace_back("variable_frame_rate", "frames are paired by index");
+  if (info.sample_aspect) facts.emplace_back("sample_aspect", input::to_string(*info.sample_aspect));
+  if (info.rotation != 0) facts.emplace_back("rotation_applied", std::to_string(info.rotation));
+  for (const std::string& note : info.notes) facts.emplace_back("conversion", note);
+  return facts;
+}
+
+void ScoreRun::describe(output::VqxReport& report, const Status& outcome) const {
+  report.version = kVersionText;
+  report.command = options_.command_line;
+  report.complete = outcome.ok();
+  report.error = outcome.message();
+  report.reference = source_facts(*reference_);
+  report.distorted = source_facts(*distorted_);
+  report.environment = {{"backend", "cpu"},
+                        {"simd", std::string(simd_level_name(active_simd_level()))},
+                        {"threads", std::to_string(options_.threads)}};
+  for (const std::string& note : notes_) report.environment.emplace_back("accepted", note);
+  report.metrics = metric_sources_;
+  report.models = model_sources_;
+  report.scores = &scores();
+  if (options_.number) report.number = *options_.number;
+}
+
+std::vector<const Series*> ScoreRun::table_rows() const {
+  std::vector<const Series*> rows;
+  for (const std::string& key : requested_keys_)
+    if (const Series* series = scores().find(key))
+      if (std::find(rows.begin(), rows.end(), series) == rows.end()) rows.push_back(series);
+  return rows;
+}
+
+void ScoreRun::print_table() const {
+  for (const auto& model : model_sources_)
+    if (!model.keys.empty())
+      fmt::print("{} is model {} on {}\n", model.keys.front(), model.name,
+                 model.options.substr(model.options.find('=') + 1));
+  const std::vector<const Series*> rows = table_rows();
+  std::size_t width = 6;
+  for (const Series* row : rows) width = std::max(width, row->label.size());
+  fmt::print("{:<{}} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "", width, "mean", "min", "1% low",
+             "5% low", "harmonic");
+  for (const Series* row : rows) {
+    const auto pooled = scores().pooled(*row);
+    if (!pooled) {
+      fmt::print("{:<{}} {:>12}\n", row->label, width, "-");
+      continue;
+    }
+    fmt::print("{:<{}} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f} {:>12.6f}\n", row->label, width,
+               pooled->mean, pooled->min, scores().quantile(*row, 0.01).value_or(NAN),
+               scores().quantile(*row, 0.05).value_or(NAN), pooled->harmonic_mean);
+  }
+  for (const auto& [name, value] : scores().aggregates())
+    fmt::print("{:<{}} {:>12.6f}\n", name, width, value);
+  fmt::print("{} frame{}, {}x{} {} {} bit\n", scores().frame_count(),
+             scores().frame_count() == 1 ? "" : "s", reference_->format().width,
+             reference_->format().height, chroma_name(reference_->format().chroma),
+             reference_->format().bit_depth);
+}
+
+int ScoreRun::check_limits() const {
+  int status = kExitOk;
+  for (const FailBelow& limit : options_.fail_below) {
+    const Series* series = scores().find(limit.key);
+    const auto pooled = series != nullptr ? scores().pooled(*series) : std::nullopt;
+    if (!pooled) {
+      std::string known;
+      for (const Series& each : scores().series())
+        known += (known.empty() ? "" : ", ") + each.label;
+      complain(fmt::format("--fail-below {}: no such score; there are {}", limit.key, known));
+      return kExitUsage;
+    }
+    // Negated so that a NaN fails.
+    if (!(pooled->mean >= limit.value)) {
+      complain(fmt::format("{} is {:.6f}, below {:g}", limit.key, pooled->mean, limit.value));
+      status = kExitBelow;
+    }
+  }
+  return status;
+}
+
+void warn_of_non_finite(const Scores& scores) {
+  for (const Series& series : scores.series())
+    for (std::size_t i = 0; i < series.values.size(); ++i)
+      if (series.present[i] && !std::isfinite(series.values[i])) {
+        complain(fmt::format("warning: frame {}: {} is not finite",
+                             scores.first() + static_cast<int>(i), series.label));
+        break;
+      }
+}
+
+}  // namespace
+
+int exit_status(const Status& status) {
+  switch (status.code()) {
+    case ErrorCode::kOk: return kExitOk;
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kUnknownName:
+    case ErrorCode::kUnsupportedSize: return kExitUsage;
+    case ErrorCode::kInput:
+    case ErrorCode::kMismatch: return kExitInput;
+    case ErrorCode::kTruncated:
+    case ErrorCode::kSampleRange: return kExitBroken;
+    case ErrorCode::kOutput: return kExitOutput;
+    case ErrorCode::kBackend:
+    case ErrorCode::kOutOfMemory: return kExitBackend;
+    case ErrorCode::kInterrupted: return 128 + interrupted_by();
+    case ErrorCode::kInternal: return 70;
+  }
+  return 70;
+}
+
+int run_score(const ScoreOptions& options) {
+  ScoreRun run(options);
+  const Status prepared = run.prepare();
+  if (!prepared.ok()) {
+    complain(prepared.message());
+    return exit_status(prepared);
+  }
+  const Status outcome = run.score_frames();
+  if (!outcome.ok()) complain(outcome.message());
+  warn_of_non_finite(run.scores());
+
+  output::VqxReport report;
+  run.describe(report, outcome);
+  for (const std::string& path : options.outputs) {
+    const Result<std::string> text = output::format_for_path(report, path);
+    const Status written = text.ok() ? output::write_file(path, *text) : text.status();
+    if (!written.ok()) {
+      complain(written.message());
+      return exit_status(written);
+    }
+  }
+  if (outcome.ok() || run.scores().frame_count() > 0) run.print_table();
+  if (!outcome.ok()) {
+    fmt::print("incomplete: the run broke off after {} frames\n", run.scores().frame_count());
+    return exit_status(outcome);
+  }
+  return run.check_limits();
+}
+
+}  // namespace vqx::cli

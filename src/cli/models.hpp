@@ -12,9 +12,9 @@
 namespace vqx::cli {
 
 struct LoadedModel {
-  std::string name;                        // score name
-  std::string label;                       // version or path
-  std::vector<std::string> feature_keys;   // storage keys that it reads
+  std::string name;                       // score name
+  std::string label;                      // version or path
+  std::vector<std::string> feature_keys;  // storage keys that it reads
   std::unique_ptr<Predictor> predictor;
   bool is_collection = false;
 };

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/simd.hpp"
 #include "base/version.hpp"
@@ -17,10 +17,13 @@ namespace {
 
 std::string range_text(const OptionSpec& spec) {
   switch (spec.type) {
-    case OptionType::kBool: return "true or false";
+    case OptionType::kBool:
+      return "true or false";
     case OptionType::kInt:
-    case OptionType::kReal: return fmt::format("{:g}..{:g}", spec.min, spec.max);
-    case OptionType::kText: return spec.choices.empty() ? "text" : std::string(spec.choices);
+    case OptionType::kReal:
+      return fmt::format("{:g}..{:g}", spec.min, spec.max);
+    case OptionType::kText:
+      return spec.choices.empty() ? "text" : std::string(spec.choices);
   }
   return "";
 }
@@ -51,8 +54,8 @@ int list_metrics(const std::string& name) {
 }
 
 int write_sample(const std::string& folder) {
-  const Status status = input::write_sample_pair(folder + "/reference.y4m",
-                                                 folder + "/distorted.y4m");
+  const Status status =
+      input::write_sample_pair(folder + "/reference.y4m", folder + "/distorted.y4m");
   if (!status.ok()) {
     fmt::print(stderr, "vqx: {}\n", status.message());
     return exit_status(status);
@@ -94,7 +97,11 @@ class CommandSet::Impl {
 
 CommandSet::CommandSet(CLI::App& app) : impl_(std::make_unique<Impl>(app)) {}
 CommandSet::~CommandSet() = default;
-bool CommandSet::chosen() const { return impl_->chosen(); }
-int CommandSet::run() const { return impl_->run(); }
+bool CommandSet::chosen() const {
+  return impl_->chosen();
+}
+int CommandSet::run() const {
+  return impl_->run();
+}
 
 }  // namespace vqx::cli

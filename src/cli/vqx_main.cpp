@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/simd.hpp"
 #include "base/version.hpp"
@@ -37,23 +37,29 @@ std::string quoted_command(int argc, char** argv) {
 }
 
 void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) {
-  app.add_option("reference", options.reference, "Reference video (y4m, or - for standard input; "
+  app.add_option("reference", options.reference,
+                 "Reference video (y4m, or - for standard input; "
                  "anything FFmpeg opens; raw with --raw-size)");
   app.add_option("distorted", options.distorted, "Distorted video");
 
   const char* what = "What to measure";
   app.add_option("-f,--feature", texts.features,
                  "Metric, with options as NAME=OPTION=VALUE:...; may be repeated (see vqx metrics)")
-      ->group(what)->allow_extra_args(false);
+      ->group(what)
+      ->allow_extra_args(false);
   app.add_option("-m,--model", texts.models,
                  "VMAF model: a built-in name, or version=NAME or path=FILE with further items")
-      ->group(what)->allow_extra_args(false);
+      ->group(what)
+      ->allow_extra_args(false);
   app.add_option("--first", options.first, "Index of the first frame to score")
-      ->group(what)->check(CLI::NonNegativeNumber);
+      ->group(what)
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--count", options.count, "Number of frames to score (0: all)")
-      ->group(what)->check(CLI::NonNegativeNumber);
+      ->group(what)
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--subsample", options.subsample, "Report every N-th frame only")
-      ->group(what)->check(CLI::PositiveNumber);
+      ->group(what)
+      ->check(CLI::PositiveNumber);
 
   const char* inputs = "Inputs";
   app.add_option("--raw-size", texts.raw_size, "Both inputs are headerless, of this WIDTHxHEIGHT")
@@ -63,10 +69,12 @@ void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) 
       ->group(inputs);
   app.add_option("--skip-reference", options.pairing.skip_reference,
                  "Drop the first N frames of the reference")
-      ->group(inputs)->check(CLI::NonNegativeNumber);
+      ->group(inputs)
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--skip-distorted", options.pairing.skip_distorted,
                  "Drop the first N frames of the distorted video")
-      ->group(inputs)->check(CLI::NonNegativeNumber);
+      ->group(inputs)
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--scale-distorted", texts.scale_distorted,
                  "Scale the distorted video to the reference's size: bicubic, lanczos or bilinear")
       ->group(inputs);
@@ -74,34 +82,43 @@ void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) 
                  "Convert both inputs to this pixel format, such as yuv420p10")
       ->group(inputs);
   app.add_flag("--allow-shorter", options.pairing.allow_shorter,
-               "Accept inputs of different frame count; score the common part")->group(inputs);
+               "Accept inputs of different frame count; score the common part")
+      ->group(inputs);
   app.add_flag("--allow-rate-mismatch", options.pairing.allow_rate_mismatch,
-               "Accept different frame rates; frames are paired by index")->group(inputs);
+               "Accept different frame rates; frames are paired by index")
+      ->group(inputs);
   app.add_flag("--allow-aspect-mismatch", options.pairing.allow_aspect_mismatch,
-               "Accept different sample aspect ratios")->group(inputs);
+               "Accept different sample aspect ratios")
+      ->group(inputs);
   app.add_flag("--allow-colour-mismatch", options.pairing.allow_colour_mismatch,
-               "Accept different colour range, matrix or transfer")->group(inputs);
+               "Accept different colour range, matrix or transfer")
+      ->group(inputs);
   app.add_flag("--allow-interlaced", options.pairing.allow_interlaced,
-               "Score interlaced pictures as they are")->group(inputs);
+               "Score interlaced pictures as they are")
+      ->group(inputs);
 
   const char* results = "Results";
   app.add_option("-o,--output", options.outputs,
                  "Report file; .json, .xml or .csv by its extension; may be repeated")
-      ->group(results)->allow_extra_args(false);
+      ->group(results)
+      ->allow_extra_args(false);
   app.add_option("--precision", texts.precision,
                  "Digits in reports: 1..17, max, full or legacy (default: enough to round-trip)")
       ->group(results);
   app.add_option("--fail-below", texts.fail_below,
                  "KEY=VALUE: exit with status 1 if the mean of KEY is below VALUE")
-      ->group(results)->allow_extra_args(false);
+      ->group(results)
+      ->allow_extra_args(false);
   app.add_flag("-q,--quiet", options.quiet, "No progress bar")->group(results);
 
   const char* machine = "Machine";
   app.add_option("-t,--threads", options.threads, "Worker threads (default: all cores)")
-      ->group(machine)->check(CLI::Range(1, 1024));
+      ->group(machine)
+      ->check(CLI::Range(1, 1024));
   app.add_option("--frames-in-flight", options.frames_in_flight,
                  "Frame pairs held in memory at once (default: threads + 1)")
-      ->group(machine)->check(CLI::PositiveNumber);
+      ->group(machine)
+      ->check(CLI::PositiveNumber);
 }
 
 // A bare model name is a built-in version.
@@ -122,12 +139,13 @@ Status convert(const ScoreTexts& texts, ScoreOptions& options) {
   for (const std::string& text : texts.models) {
     VQX_ASSIGN_OR_RETURN(ModelArgument model, parse_model_argument(complete_model_text(text)));
     // Several models need several names; a built-in one lends its own.
-    if (texts.models.size() > 1 && text.find("name=") == std::string::npos && !model.version.empty())
+    if (texts.models.size() > 1 && text.find("name=") == std::string::npos &&
+        !model.version.empty())
       model.name = model.version;
     if (!names.insert(model.name).second)
-      return Status(ErrorCode::kInvalidArgument,
-                    fmt::format("two models are named {}; give one another name with name=",
-                                model.name));
+      return Status(
+          ErrorCode::kInvalidArgument,
+          fmt::format("two models are named {}; give one another name with name=", model.name));
     options.models.push_back(std::move(model));
   }
   for (const std::string& text : texts.fail_below) {
@@ -173,9 +191,10 @@ int fail(const Status& status) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("vqx measures how close a distorted video is to its reference.\n"
-               "  vqx reference.mp4 distorted.mp4\n"
-               "  vqx reference.y4m distorted.y4m -f ssim -f cambi -o result.json");
+  CLI::App app(
+      "vqx measures how close a distorted video is to its reference.\n"
+      "  vqx reference.mp4 distorted.mp4\n"
+      "  vqx reference.y4m distorted.y4m -f ssim -f cambi -o result.json");
   app.set_version_flag("--version", version_text());
   app.get_formatter()->column_width(36);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
@@ -197,8 +216,9 @@ int run(int argc, char** argv) {
   }
   if (commands.chosen()) return commands.run();
   if (options.reference.empty() || options.distorted.empty()) {
-    fmt::print(stderr, "vqx: two videos are needed: vqx REFERENCE DISTORTED\n"
-                       "Run vqx --help for the options.\n");
+    fmt::print(stderr,
+               "vqx: two videos are needed: vqx REFERENCE DISTORTED\n"
+               "Run vqx --help for the options.\n");
     return kExitUsage;
   }
   const Status converted = convert(texts, options);

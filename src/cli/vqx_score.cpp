@@ -19,7 +19,9 @@
 namespace vqx::cli {
 namespace {
 
-void complain(const std::string& message) { fmt::print(stderr, "vqx: {}\n", message); }
+void complain(const std::string& message) {
+  fmt::print(stderr, "vqx: {}\n", message);
+}
 
 // Everything between the command line and the report.
 class ScoreRun {
@@ -70,8 +72,8 @@ Status ScoreRun::open() {
   VQX_ASSIGN_OR_RETURN(reference_, open_side(options_.reference, std::nullopt));
   VQX_ASSIGN_OR_RETURN(distorted_, open_side(options_.distorted, std::nullopt));
   const VideoFormat& wanted = reference_->format();
-  const bool size_differs = distorted_->format().width != wanted.width ||
-                            distorted_->format().height != wanted.height;
+  const bool size_differs =
+      distorted_->format().width != wanted.width || distorted_->format().height != wanted.height;
   if (options_.scale_distorted && size_differs) {
     const input::ScaleTarget target{wanted.width, wanted.height, *options_.scale_distorted};
     VQX_ASSIGN_OR_RETURN(distorted_, open_side(options_.distorted, target));
@@ -91,8 +93,8 @@ std::vector<ModelArgument> ScoreRun::default_models() const {
   ModelArgument classic;
   classic.version = "vmaf_v0.6.1";
   ModelArgument current;
-  current.version = reference_->format().height > 1080 ? "vmaf_v1.0.16_3d0h_2160"
-                                                       : "vmaf_v1.0.16_3d0h";
+  current.version =
+      reference_->format().height > 1080 ? "vmaf_v1.0.16_3d0h_2160" : "vmaf_v1.0.16_3d0h";
   current.name = "vmaf_v1";
   return {classic, current};
 }
@@ -202,12 +204,12 @@ Status ScoreRun::score_frames() {
     return broken;
   }
   if (read <= options_.first)
-    return Status(ErrorCode::kInput,
-                  options_.first == 0
-                      ? fmt::format("{} and {} hold no frame pair", options_.reference,
-                                    options_.distorted)
-                      : fmt::format("--first {}: {} and {} hold only {} frame pairs",
-                                    options_.first, options_.reference, options_.distorted, read));
+    return Status(
+        ErrorCode::kInput,
+        options_.first == 0
+            ? fmt::format("{} and {} hold no frame pair", options_.reference, options_.distorted)
+            : fmt::format("--first {}: {} and {} hold only {} frame pairs", options_.first,
+                          options_.reference, options_.distorted, read));
   return engine_->finish();
 }
 
@@ -232,7 +234,8 @@ output::Facts source_facts(const input::VideoSource& source) {
   if (info.frame_rate) facts.emplace_back("frame_rate", input::to_string(*info.frame_rate));
   if (info.variable_frame_rate)
     facts.emplace_back("variable_frame_rate", "frames are paired by index");
-  if (info.sample_aspect) facts.emplace_back("sample_aspect", input::to_string(*info.sample_aspect));
+  if (info.sample_aspect)
+    facts.emplace_back("sample_aspect", input::to_string(*info.sample_aspect));
   if (info.rotation != 0) facts.emplace_back("rotation_applied", std::to_string(info.rotation));
   for (const std::string& note : info.notes) facts.emplace_back("conversion", note);
   return facts;
@@ -326,19 +329,27 @@ void warn_of_non_finite(const Scores& scores) {
 
 int exit_status(const Status& status) {
   switch (status.code()) {
-    case ErrorCode::kOk: return kExitOk;
+    case ErrorCode::kOk:
+      return kExitOk;
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kUnknownName:
-    case ErrorCode::kUnsupportedSize: return kExitUsage;
+    case ErrorCode::kUnsupportedSize:
+      return kExitUsage;
     case ErrorCode::kInput:
-    case ErrorCode::kMismatch: return kExitInput;
+    case ErrorCode::kMismatch:
+      return kExitInput;
     case ErrorCode::kTruncated:
-    case ErrorCode::kSampleRange: return kExitBroken;
-    case ErrorCode::kOutput: return kExitOutput;
+    case ErrorCode::kSampleRange:
+      return kExitBroken;
+    case ErrorCode::kOutput:
+      return kExitOutput;
     case ErrorCode::kBackend:
-    case ErrorCode::kOutOfMemory: return kExitBackend;
-    case ErrorCode::kInterrupted: return 128 + interrupted_by();
-    case ErrorCode::kInternal: return 70;
+    case ErrorCode::kOutOfMemory:
+      return kExitBackend;
+    case ErrorCode::kInterrupted:
+      return 128 + interrupted_by();
+    case ErrorCode::kInternal:
+      return 70;
   }
   return 70;
 }

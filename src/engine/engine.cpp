@@ -307,7 +307,8 @@ void Engine::Impl::complete(const std::shared_ptr<Job>& job) {
 }
 
 bool Engine::Impl::neighbours_ready(int index) const {
-  for (int i = index; i <= index + max_after_; ++i) {
+  // From behind, too: with threads the frames before the first scored one may still be in work.
+  for (int i = std::max(start_, index - max_before_); i <= index + max_after_; ++i) {
     if (i >= pushed_end_) return ended_ && i > index;
     const auto job = jobs_.find(i);
     if (job == jobs_.end() || !job->second->done) return false;
@@ -449,7 +450,9 @@ Status Engine::push(Picture reference, Picture distorted) {
 Status Engine::finish() {
   return impl_->finish();
 }
-void Engine::drain() { impl_->drain(); }
+void Engine::drain() {
+  impl_->drain();
+}
 void Engine::cancel() {
   impl_->cancel();
 }

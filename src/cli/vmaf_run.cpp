@@ -16,6 +16,7 @@
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
 #include "engine/engine.hpp"
+#include "input/pairing.hpp"
 #include "input/video_source.hpp"
 
 namespace vqx::cli {
@@ -93,15 +94,8 @@ std::optional<Sources> open_sources(const VmafOptions& options) {
 }
 
 bool compatible(const VmafOptions& options, Sources& sources) {
-  std::vector<std::string> problems;
-  const VideoFormat& a = sources.reference->format();
-  const VideoFormat& b = sources.distorted->format();
-  if (a.width != b.width || a.height != b.height)
-    problems.push_back(
-        fmt::format("dimensions do not match: {}x{}, {}x{}", a.width, a.height, b.width, b.height));
-  if (a.chroma != b.chroma) problems.push_back("pixel formats do not match");
-  if (a.bit_depth != b.bit_depth && !options.depths_may_differ)
-    problems.push_back(fmt::format("bitdepths do not match: {}, {}", a.bit_depth, b.bit_depth));
+  const std::vector<std::string> problems = input::check_pair_like_libvmaf(
+      sources.reference->format(), sources.distorted->format(), options.depths_may_differ);
   for (const std::string& problem : problems) say("{}", problem);
   if (!problems.empty()) {
     say("videos are incompatible, {} problem(s).", problems.size());

@@ -9,6 +9,7 @@ namespace vqx {
 // clang-format off
 extern const MetricInfo kFloatPsnrInfo;
 extern const MetricInfo kPsnrInfo;
+extern const MetricInfo kPsnrHvsInfo;
 // clang-format on
 
 namespace {
@@ -17,6 +18,7 @@ namespace {
 const std::array kMetrics{
     &kFloatPsnrInfo,
     &kPsnrInfo,
+    &kPsnrHvsInfo,
 };
 // clang-format on
 

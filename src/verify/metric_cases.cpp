@@ -18,6 +18,7 @@ std::span<const MetricCase> metric_cases() {
        1,
        false,
        16},
+      {"psnr_hvs", {}, 1, 1, true, 12},
   };
   return cases;
 }

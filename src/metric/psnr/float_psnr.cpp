@@ -1,6 +1,7 @@
 // The metric `float_psnr`: luma on the 8-bit scale.
 #include <cmath>
 
+#include "exact/functions.hpp"
 #include "metric/psnr/psnr.hpp"
 
 namespace vqx {
@@ -29,7 +30,7 @@ class FloatPsnr final : public Metric {
     const double sum = static_cast<double>(window.here().as<LumaError>().squared) * (scale * scale);
     const double noise = sum / (static_cast<double>(format_.width) * format_.height);
     const double ceiling = 6 * format_.bit_depth + 12;
-    const double score = 10 * std::log10(peak * peak / (noise > 1e-10 ? noise : 1e-10));
+    const double score = 10 * exact::log10(peak * peak / (noise > 1e-10 ? noise : 1e-10));
     scores[0] = score < ceiling ? score : ceiling;
     return {};
   }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "exact/functions.hpp"
+
 namespace vqx {
 namespace psnr {
 namespace {
@@ -84,8 +86,8 @@ Config resolve(const Options& options, const VideoFormat& format) {
     const double samples = double(format.plane_width(p)) * format.plane_height(p);
     config.ceiling[p] = min_sse == 0
                             ? 6.0 * format.bit_depth + 12
-                            : std::ceil(10 * std::log10(static_cast<double>(config.peak_squared) /
-                                                        (min_sse / samples)));
+                            : std::ceil(10 * exact::log10(static_cast<double>(config.peak_squared) /
+                                                          (min_sse / samples)));
   }
   return config;
 }
@@ -132,7 +134,7 @@ class Psnr final : public Metric {
       const double mse = n == 0 ? std::numeric_limits<double>::quiet_NaN()
                                 : static_cast<double>(errors.plane[p]) / static_cast<double>(n);
       const double ratio = static_cast<double>(config.peak_squared) / limit_below(mse, 1e-16);
-      scores[next++] = limit_above(10 * std::log10(ratio), config.ceiling[p]);
+      scores[next++] = limit_above(10 * exact::log10(ratio), config.ceiling[p]);
       if (config.mse) scores[next++] = mse;
     }
     return {};
@@ -157,11 +159,12 @@ class Psnr final : public Metric {
     std::vector<std::pair<std::string, double>> list;
     for (int p = 0; p < kPlanes; ++p) {
       const auto n = static_cast<double>(sequence.samples[p]);
-      const double value = 10 * ((std::log10(static_cast<double>(peak_squared)) + std::log10(n)) -
-                                 std::log10(static_cast<double>(sequence.squared[p])));
+      const double value =
+          10 * ((exact::log10(static_cast<double>(peak_squared)) + exact::log10(n)) -
+                exact::log10(static_cast<double>(sequence.squared[p])));
       // The product wraps at 2^64, as the law says.
       const std::uint64_t finest = peak_squared * sequence.samples[p] * 2;
-      const double ceiling = std::ceil(10 * std::log10(static_cast<double>(finest)));
+      const double ceiling = std::ceil(10 * exact::log10(static_cast<double>(finest)));
       list.emplace_back(std::string("apsnr_") + kPlaneNames[p], limit_above(value, ceiling));
     }
     return list;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/simd.hpp"
+#include "exact/functions.hpp"
 
 namespace vqx {
 namespace psnr_hvs {
@@ -105,7 +106,7 @@ class PsnrHvs final : public Metric {
     return sum / static_cast<float>(terms) / static_cast<float>(peak * peak);
   }
 
-  static double decibels(double error) { return 10 * (-1 * std::log10(error)); }
+  static double decibels(double error) { return 10 * (-1 * exact::log10(error)); }
 
   VideoFormat format_;
 };

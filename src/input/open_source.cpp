@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "input/byte_reader.hpp"
+#include "input/ffmpeg_source.hpp"
 #include "input/file_sources.hpp"
 #include "input/video_source.hpp"
 #include "input/y4m_header.hpp"
@@ -33,7 +34,7 @@ Result<std::unique_ptr<VideoSource>> open_unconverted(const std::string& path,
         fmt::format("{}: does not begin with YUV4MPEG2, which is all that can be read from "
                     "a pipe",
                     file->path()));
-  return Status(ErrorCode::kInput, fmt::format("{}: is no YUV4MPEG2 file", path));
+  return open_with_ffmpeg(path, options);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Result<std::unique_ptr<VideoSource>> open_unconverted(const std::string& path,
 Result<std::unique_ptr<VideoSource>> open_source(const std::string& path,
                                                  const OpenOptions& options) {
   VQX_ASSIGN_OR_RETURN(auto source, open_unconverted(path, options));
-  return source;
+  return convert_with_ffmpeg(std::move(source), options);
 }
 
 }  // namespace vqx::input

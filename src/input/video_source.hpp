@@ -43,9 +43,10 @@ struct SourceInfo {
   bool variable_frame_rate = false;
   int rotation = 0;                         // degrees clockwise, already applied to the pictures
   std::optional<std::int64_t> frame_count;  // only where it is certain
-  bool chroma_resited = false;              // chroma was filtered to another siting (see y4m)
-  std::vector<std::string> notes;           // conversions that the pictures went through
-  std::vector<std::string> warnings;        // to be shown to the user, in order
+  std::optional<std::int64_t> estimated_frame_count;  // otherwise, for displays of progress
+  bool chroma_resited = false;        // chroma was filtered to another siting (see y4m)
+  std::vector<std::string> notes;     // conversions that the pictures went through
+  std::vector<std::string> warnings;  // to be shown to the user, in order
 };
 
 // Whose rules and words apply: vqx's own, or those of Netflix's `vmaf` for its drop-in.
@@ -81,6 +82,7 @@ struct OpenOptions {
   bool mono_as_420 = false;  // deliver luma-only input as 4:2:0 with flat chroma, as libvmaf does
   std::optional<ScaleTarget> scale;         // convert to this size, ...
   std::optional<PixelFormat> pixel_format;  // ... and this format (needs the FFmpeg module)
+  bool allow_interlaced = false;            // take interlaced frames in progressive files
   int decode_threads = 0;                   // of the FFmpeg module; 0: as many as there are cores
 };
 

@@ -2,7 +2,7 @@
 //
 // Round to nearest even, subnormals kept; results equal those of hardware bit for bit, except that
 // every NaN is the one quiet NaN.  Header only, no library calls, no 128-bit type: a device
-// compiler predefines VQX_EXACT_FN (e.g. as __host__ __device__) and includes it.
+// compiler predefines VQX_EXACT_FN, e.g. as `__host__ __device__ inline`.
 // SoftDouble has the operators that code templated on its real type needs.
 #pragma once
 

@@ -5,8 +5,8 @@ target_compile_options(vqx_compile INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
   -ffp-contract=off -fno-fast-math -fvisibility=hidden)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms on std::string concatenation (GCC bug 105651).
-  target_compile_options(vqx_compile INTERFACE -Wno-restrict)
+  # False alarms on std::string concatenation (GCC bug 105651) and std::optional (80635).
+  target_compile_options(vqx_compile INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 # SSE4 is the lowest SIMD level; older machines run Highway's portable baseline.
 target_compile_definitions(vqx_compile INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)

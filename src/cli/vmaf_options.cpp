@@ -108,7 +108,7 @@ std::optional<std::pair<std::string, std::string>> split_pair(const std::string&
 
 Status add_preset_models(VmafOptions& options, const char* base, const char* neg) {
   for (const auto& [version, name] : {std::pair(base, "vmaf"), std::pair(neg, "vmaf_neg")}) {
-    ModelArgument model;
+    ModelSpec model;
     model.version = version;
     model.name = name;
     options.models.push_back(std::move(model));
@@ -118,7 +118,7 @@ Status add_preset_models(VmafOptions& options, const char* base, const char* neg
 
 Status add_preset_features(VmafOptions& options, std::initializer_list<const char*> features) {
   for (const char* text : features) {
-    VQX_ASSIGN_OR_RETURN(FeatureArgument feature, parse_feature_argument(text));
+    VQX_ASSIGN_OR_RETURN(FeatureSpec feature, parse_feature_spec(text));
     options.features.push_back(std::move(feature));
   }
   return {};
@@ -142,7 +142,7 @@ Status add_aom_ctc(VmafOptions& options, const std::string& version) {
         std::find_if(options.features.begin(), options.features.end(),
                      [](const auto& feature) { return feature.name == "float_ssim"; });
     VQX_ASSIGN_OR_RETURN(*ssim,
-                         parse_feature_argument("float_ssim=scale=1:enable_db=true:clip_db=true"));
+                         parse_feature_spec("float_ssim=scale=1:enable_db=true:clip_db=true"));
   }
   return {};
 }
@@ -208,12 +208,12 @@ Status apply_option(int code, const char* value, VmafOptions& options, RawArgume
       return {};
     }
     case 'm': {
-      VQX_ASSIGN_OR_RETURN(ModelArgument model, parse_model_argument(value));
+      VQX_ASSIGN_OR_RETURN(ModelSpec model, parse_model_spec(value));
       options.models.push_back(std::move(model));
       return {};
     }
     case kFeature: {
-      VQX_ASSIGN_OR_RETURN(FeatureArgument feature, parse_feature_argument(value));
+      VQX_ASSIGN_OR_RETURN(FeatureSpec feature, parse_feature_spec(value));
       options.features.push_back(std::move(feature));
       return {};
     }
@@ -257,7 +257,7 @@ Status apply_option(int code, const char* value, VmafOptions& options, RawArgume
     case kNflxCtc:
       return add_nflx_ctc(options, value);
     case kPrecision: {
-      VQX_ASSIGN_OR_RETURN(options.number, output::NumberFormat::parse(value));
+      VQX_ASSIGN_OR_RETURN(options.precision, output::NumberFormat::parse(value));
       return {};
     }
     case kBackend: {
@@ -290,7 +290,7 @@ Status check_limits(const VmafOptions& options) {
   if (options.features.size() > kMaxFeatures)
     return usage_error(fmt::format("A maximum of {} features are supported", kMaxFeatures));
   std::set<std::string> names;
-  for (const ModelArgument& model : options.models) {
+  for (const ModelSpec& model : options.models) {
     if (model.overloads.size() > kMaxOverloads)
       return usage_error(
           fmt::format("A maximum of {} feature overloads per model are supported", kMaxOverloads));
@@ -314,7 +314,7 @@ Status complete(VmafOptions& options, const RawArguments& raw) {
     options.raw = RawFormat{*raw.width, *raw.height, *raw.chroma, *raw.bit_depth};
   }
   if (options.models.empty() && !options.no_prediction) {
-    ModelArgument model;
+    ModelSpec model;
     model.version = "vmaf_v0.6.1";
     options.models.push_back(std::move(model));
   }
@@ -323,8 +323,8 @@ Status complete(VmafOptions& options, const RawArguments& raw) {
 
 }  // namespace
 
-Result<ModelArgument> parse_model_argument(const std::string& text) {
-  ModelArgument model;
+Result<ModelSpec> parse_model_spec(const std::string& text) {
+  ModelSpec model;
   for (const std::string& item : split_items(text.substr(0, kMaxArgument))) {
     const auto pair = split_pair(item);
     const std::string& key = pair ? pair->first : item;
@@ -356,9 +356,9 @@ Result<ModelArgument> parse_model_argument(const std::string& text) {
   return model;
 }
 
-Result<FeatureArgument> parse_feature_argument(const std::string& text) {
+Result<FeatureSpec> parse_feature_spec(const std::string& text) {
   const std::string cut = text.substr(0, kMaxArgument);
-  FeatureArgument feature;
+  FeatureSpec feature;
   const std::size_t equals = cut.find('=');
   feature.name = cut.substr(0, equals);
   if (equals == std::string::npos) return feature;

@@ -8,33 +8,9 @@
 #include "engine/plan.hpp"
 #include "output/libvmaf_report.hpp"
 #include "vqx/picture.hpp"
+#include "vqx/session.hpp"
 
 namespace vqx::cli {
-
-struct ModelOverload {
-  std::string extractor;
-  std::string option;
-  std::string value;
-};
-
-// `--model ITEM:ITEM:...`
-struct ModelArgument {
-  std::string path;
-  std::string version;
-  std::string name = "vmaf";
-  bool disable_clip = false;
-  bool enable_transform = false;
-  std::vector<ModelOverload> overloads;
-
-  // What result lines and messages call it.
-  const std::string& label() const { return version.empty() ? path : version; }
-};
-
-// `--feature NAME=OPTION=VALUE:...`
-struct FeatureArgument {
-  std::string name;
-  OptionTexts options;
-};
 
 struct RawFormat {
   unsigned width = 0;
@@ -47,11 +23,11 @@ struct VmafOptions {
   std::string reference;
   std::string distorted;
   std::optional<RawFormat> raw;
-  std::vector<ModelArgument> models;
-  std::vector<FeatureArgument> features;
+  std::vector<ModelSpec> models;
+  std::vector<FeatureSpec> features;
   std::string output;
   output::LibvmafFormat format = output::LibvmafFormat::kXml;
-  output::NumberFormat number = output::NumberFormat::libvmaf();
+  std::optional<output::NumberFormat> precision;
   unsigned threads = 0;
   unsigned subsample = 0;
   unsigned frame_count = 0;
@@ -62,6 +38,14 @@ struct VmafOptions {
   bool quiet = false;
   bool show_version = false;
   bool depths_may_differ = false;  // --aom_ctc v6.0 and later
+
+  // Without --precision reports follow libvmaf's rule, result lines have six decimals.
+  output::NumberFormat report_number() const {
+    return precision.value_or(output::NumberFormat::libvmaf());
+  }
+  output::NumberFormat result_number() const {
+    return precision.value_or(output::NumberFormat::fixed());
+  }
 };
 
 // kInvalidArgument with the message of a usage error.  getopt's own complaints go to standard
@@ -72,7 +56,7 @@ Result<VmafOptions> parse_vmaf_options(int argc, char** argv);
 std::string vmaf_usage(const std::string& program);
 
 // One `--model` or `--feature` argument.
-Result<ModelArgument> parse_model_argument(const std::string& text);
-Result<FeatureArgument> parse_feature_argument(const std::string& text);
+Result<ModelSpec> parse_model_spec(const std::string& text);
+Result<FeatureSpec> parse_feature_spec(const std::string& text);
 
 }  // namespace vqx::cli

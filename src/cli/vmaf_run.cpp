@@ -16,6 +16,7 @@
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
 #include "engine/engine.hpp"
+#include "engine/model_set.hpp"
 #include "input/pairing.hpp"
 #include "input/video_source.hpp"
 
@@ -109,9 +110,20 @@ bool compatible(const VmafOptions& options, Sources& sources) {
   return true;
 }
 
-// Fills the plan; false when a message was printed.
+// The following fill the plan; false when a message was printed.
+bool load_models(const VmafOptions& options, ModelSet& models, PlanBuilder& builder) {
+  for (const ModelSpec& argument : options.models) {
+    std::string step;
+    const Status status = models.add(argument, builder, step);
+    if (status.ok()) continue;
+    say("{}\n{}", status.message(), step);
+    return false;
+  }
+  return true;
+}
+
 bool register_features(const VmafOptions& options, PlanBuilder& builder) {
-  for (const FeatureArgument& feature : options.features) {
+  for (const FeatureSpec& feature : options.features) {
     const Status status = builder.add(split_backend_name(feature.name).metric, feature.options);
     if (status.ok()) continue;
     say("{}", status.message());
@@ -201,6 +213,37 @@ void warn_of_non_finite(const Scores& scores) {
       }
 }
 
+// Whether every model has a pooled score; says so if not.
+bool pools(const Scores& scores, const std::vector<LoadedModel>& models) {
+  for (const LoadedModel& model : models) {
+    const Series* series = scores.find(model.key);
+    if (series != nullptr && scores.pooled(*series)) continue;
+    say("problem generating pooled VMAF score");
+    return false;
+  }
+  return true;
+}
+
+double pooled_mean(const Scores& scores, const std::string& key) {
+  const Series* series = scores.find(key);
+  const auto pooled = series != nullptr ? scores.pooled(*series) : std::nullopt;
+  return pooled ? pooled->mean : std::numeric_limits<double>::quiet_NaN();
+}
+
+void print_results(const VmafOptions& options, const std::vector<LoadedModel>& models,
+                   const Scores& scores) {
+  const auto print = [&](double value) { return options.result_number().print(value); };
+  for (const LoadedModel& model : models)
+    say("{}: {}", model.label, print(pooled_mean(scores, model.key)));
+  for (const LoadedModel& model : models)
+    if (model.is_collection)
+      say("{}: {}, ci.p95: [{}, {}], stddev: {}", model.label,
+          print(pooled_mean(scores, model.key + "_bagging")),
+          print(pooled_mean(scores, model.key + "_ci_p95_lo")),
+          print(pooled_mean(scores, model.key + "_ci_p95_hi")),
+          print(pooled_mean(scores, model.key + "_stddev")));
+}
+
 int write_report(const VmafOptions& options, const VideoFormat& format, const Scores& scores,
                  double cpu_seconds) {
   if (options.output.empty()) return 0;
@@ -211,7 +254,7 @@ int write_report(const VmafOptions& options, const VideoFormat& format, const Sc
   report.fps = cpu_seconds > 0 ? scores.frame_count() / cpu_seconds
                                : std::numeric_limits<double>::infinity();
   report.scores = &scores;
-  report.number = options.number;
+  report.number = options.report_number();
   const Status status =
       output::write_file(options.output, output::format_report(report, options.format));
   if (!status.ok()) {
@@ -232,11 +275,8 @@ int run_vmaf(const VmafOptions& options) {
   const VideoFormat format = sources->reference->format();
 
   PlanBuilder builder(/*strict=*/false);
-  std::vector<std::unique_ptr<Predictor>> predictors;
-  if (!options.models.empty()) {
-    say("VMAF models are not available yet; features alone are scored with -n");
-    return kFailure;
-  }
+  ModelSet models;
+  if (!load_models(options, models, builder)) return kFailure;
   if (!register_features(options, builder)) return kFailure;
 
   Result<Plan> plan = std::move(builder).build(format);
@@ -249,6 +289,9 @@ int run_vmaf(const VmafOptions& options) {
   EngineOptions engine_options;
   engine_options.threads = static_cast<int>(std::min(options.threads, 1024U));
   engine_options.subsample = static_cast<int>(std::clamp(options.subsample, 1U, 1U << 30));
+  const std::vector<LoadedModel> loaded = models.models();
+  std::vector<std::unique_ptr<Predictor>> predictors;
+  if (!options.no_prediction) predictors = std::move(models).take_predictors();
   auto engine = Engine::create(std::move(plan).value(), std::move(predictors), engine_options);
   if (!engine.ok()) {
     say("{}\nproblem initializing VMAF context", engine.status().message());
@@ -265,6 +308,8 @@ int run_vmaf(const VmafOptions& options) {
 
   const Scores& scores = engine.value()->scores();
   warn_of_non_finite(scores);
+  if (!options.no_prediction && !pools(scores, loaded)) return kFailure;
+  if (terminal && !options.quiet && !options.output.empty()) print_results(options, loaded, scores);
   return write_report(options, format, scores, seconds);
 }
 

@@ -131,13 +131,13 @@ std::string complete_model_text(const std::string& text) {
 
 Status convert(const ScoreTexts& texts, ScoreOptions& options) {
   for (const std::string& text : texts.features) {
-    VQX_ASSIGN_OR_RETURN(FeatureArgument feature, parse_feature_argument(text));
+    VQX_ASSIGN_OR_RETURN(FeatureSpec feature, parse_feature_spec(text));
     feature.name = expand_short_name(feature.name);
     options.features.push_back(std::move(feature));
   }
   std::set<std::string> names;
   for (const std::string& text : texts.models) {
-    VQX_ASSIGN_OR_RETURN(ModelArgument model, parse_model_argument(complete_model_text(text)));
+    VQX_ASSIGN_OR_RETURN(ModelSpec model, parse_model_spec(complete_model_text(text)));
     // Several models need several names; a built-in one lends its own.
     if (texts.models.size() > 1 && text.find("name=") == std::string::npos &&
         !model.version.empty())

@@ -19,8 +19,8 @@ struct FailBelow {
 struct ScoreOptions {
   std::string reference;
   std::string distorted;
-  std::vector<FeatureArgument> features;
-  std::vector<ModelArgument> models;
+  std::vector<FeatureSpec> features;
+  std::vector<ModelSpec> models;
   std::vector<std::string> outputs;  // report files, format by extension
   std::vector<FailBelow> fail_below;
 

@@ -11,9 +11,9 @@
 #include "base/simd.hpp"
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/models.hpp"
 #include "cli/progress_bar.hpp"
 #include "engine/engine.hpp"
+#include "engine/model_set.hpp"
 #include "output/vqx_report.hpp"
 
 namespace vqx::cli {
@@ -42,7 +42,7 @@ class ScoreRun {
   Status plan();
   Result<std::unique_ptr<input::VideoSource>> open_side(
       const std::string& path, std::optional<input::ScaleTarget> scale) const;
-  std::vector<ModelArgument> default_models() const;
+  std::vector<ModelSpec> default_models() const;
   std::optional<std::int64_t> expected_frames() const;
   Result<bool> push_pair(std::int64_t frames_read);
   std::vector<const Series*> table_rows() const;
@@ -51,7 +51,6 @@ class ScoreRun {
   std::unique_ptr<input::VideoSource> reference_;
   std::unique_ptr<input::VideoSource> distorted_;
   std::vector<std::string> notes_;
-  std::vector<LoadedModel> models_;
   std::vector<output::VqxReport::Source> metric_sources_;
   std::vector<output::VqxReport::Source> model_sources_;
   std::vector<std::string> requested_keys_;  // printed: models and --feature, not model inputs
@@ -89,10 +88,10 @@ Status ScoreRun::open() {
   return {};
 }
 
-std::vector<ModelArgument> ScoreRun::default_models() const {
-  ModelArgument classic;
+std::vector<ModelSpec> ScoreRun::default_models() const {
+  ModelSpec classic;
   classic.version = "vmaf_v0.6.1";
-  ModelArgument current;
+  ModelSpec current;
   current.version =
       reference_->format().height > 1080 ? "vmaf_v1.0.16_3d0h_2160" : "vmaf_v1.0.16_3d0h";
   current.name = "vmaf_v1";
@@ -102,19 +101,20 @@ std::vector<ModelArgument> ScoreRun::default_models() const {
 Status ScoreRun::plan() {
   PlanBuilder builder(/*strict=*/true);
   const bool nothing_named = options_.features.empty() && options_.models.empty();
-  const std::vector<ModelArgument> models = nothing_named ? default_models() : options_.models;
-  std::vector<std::unique_ptr<Predictor>> predictors;
-  for (const ModelArgument& argument : models) {
-    VQX_ASSIGN_OR_RETURN(LoadedModel model, load_model(argument, builder));
-    const std::vector<std::string> keys = model.predictor->output_keys();
-    requested_keys_.insert(requested_keys_.end(), keys.begin(), keys.end());
+  const std::vector<ModelSpec> models = nothing_named ? default_models() : options_.models;
+  ModelSet model_set;
+  for (const ModelSpec& argument : models) {
+    std::string step;
+    VQX_RETURN_IF_ERROR(model_set.add(argument, builder, step));
+    const LoadedModel& model = model_set.models().back();
+    requested_keys_.insert(requested_keys_.end(), model.output_keys.begin(),
+                           model.output_keys.end());
     std::string features;
     for (const std::string& key : model.feature_keys)
-      features += (features.empty() ? "features=" : ",") + display_key(key);
-    model_sources_.push_back({model.label, features, "cpu", keys});
-    predictors.push_back(std::move(model.predictor));
+      features += (features.empty() ? "features=" : ",") + key;
+    model_sources_.push_back({model.label, features, "cpu", model.output_keys});
   }
-  for (const FeatureArgument& feature : options_.features)
+  for (const FeatureSpec& feature : options_.features)
     VQX_RETURN_IF_ERROR(builder.add(split_backend_name(feature.name).metric, feature.options));
 
   VQX_ASSIGN_OR_RETURN(Plan plan, std::move(builder).build(reference_->format()));
@@ -139,8 +139,9 @@ Status ScoreRun::plan() {
   engine_options.subsample = options_.subsample;
   engine_options.first = options_.first;
   engine_options.count = options_.count;
-  VQX_ASSIGN_OR_RETURN(engine_,
-                       Engine::create(std::move(plan), std::move(predictors), engine_options));
+  VQX_ASSIGN_OR_RETURN(
+      engine_,
+      Engine::create(std::move(plan), std::move(model_set).take_predictors(), engine_options));
   return {};
 }
 

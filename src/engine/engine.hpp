@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/plan.hpp"
-#include "engine/scores.hpp"
 #include "vqx/picture.hpp"
+#include "vqx/scores.hpp"
 #include "vqx/status.hpp"
 
 namespace vqx {

@@ -1,4 +1,4 @@
-#include "engine/scores.hpp"
+#include "vqx/scores.hpp"
 
 #include <algorithm>
 #include <cmath>

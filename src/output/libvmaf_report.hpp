@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/scores.hpp"
+#include "vqx/scores.hpp"
 #include "output/number_format.hpp"
 #include "vqx/status.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/scores.hpp"
+#include "vqx/scores.hpp"
 #include "output/number_format.hpp"
 #include "vqx/status.hpp"
 

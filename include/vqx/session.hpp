@@ -26,7 +26,7 @@ namespace vqx {
 // A metric to measure, by its name in `vqx metrics`; options as texts, e.g. {"enable_lcs", "true"}.
 struct FeatureSpec {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::pair<std::string, std::string>> options{};
 };
 
 // Changes one option of all features of a model that one metric provides.
@@ -38,12 +38,12 @@ struct ModelOverload {
 
 // A quality model: built in (`version`, see `vqx models`) or from a libvmaf JSON file (`path`).
 struct ModelSpec {
-  std::string version;  // wins over `path`
-  std::string path;
+  std::string version{};  // wins over `path`
+  std::string path{};
   std::string name = "vmaf";      // key of its scores; unique in a session
   bool disable_clip = false;      // do not clip to the model's range
   bool enable_transform = false;  // switch on the model's score transform
-  std::vector<ModelOverload> overloads;
+  std::vector<ModelOverload> overloads{};
 
   const std::string& label() const { return version.empty() ? path : version; }
 };

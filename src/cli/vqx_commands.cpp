@@ -11,6 +11,7 @@
 #include "cli/vqx_score.hpp"
 #include "input/sample_pair.hpp"
 #include "metric/registry.hpp"
+#include "model/model.hpp"
 
 namespace vqx::cli {
 namespace {
@@ -53,6 +54,12 @@ int list_metrics(const std::string& name) {
   return kExitOk;
 }
 
+int list_models() {
+  for (const std::string& name : builtin_model_names())
+    fmt::print("{}{}\n", name, name == kDefaultModel ? " (default of vmaf)" : "");
+  return kExitOk;
+}
+
 int write_sample(const std::string& folder) {
   const Status status =
       input::write_sample_pair(folder + "/reference.y4m", folder + "/distorted.y4m");
@@ -79,17 +86,21 @@ class CommandSet::Impl {
   explicit Impl(CLI::App& app) {
     metrics_ = app.add_subcommand("metrics", "List metrics and their options");
     metrics_->add_option("name", metric_name_, "One metric only");
+    models_ = app.add_subcommand("models", "List the built-in VMAF models");
     sample_ = app.add_subcommand("sample", "Write a small sample pair of y4m files");
     sample_->add_option("folder", sample_folder_, "Where to write (default: here)");
     app.require_subcommand(0, 1);
   }
-  bool chosen() const { return metrics_->parsed() || sample_->parsed(); }
+  bool chosen() const { return metrics_->parsed() || models_->parsed() || sample_->parsed(); }
   int run() const {
-    return metrics_->parsed() ? list_metrics(metric_name_) : write_sample(sample_folder_);
+    if (metrics_->parsed()) return list_metrics(metric_name_);
+    if (models_->parsed()) return list_models();
+    return write_sample(sample_folder_);
   }
 
  private:
   CLI::App* metrics_;
+  CLI::App* models_;
   CLI::App* sample_;
   std::string metric_name_;
   std::string sample_folder_ = ".";

@@ -180,7 +180,7 @@ class Vqx(ProgramTest):
         self.fails([text, text, "-f", "psnr"], 3, "text.mp4")
 
     def test_pairs_that_do_not_match_name_both_values_and_the_flag(self):
-        self.fails([*self.pair(width=60), "-f", "psnr"], 3, "64x48", "60x48", "--scale-distorted")
+        self.fails([*self.pair(width=60), "-f", "psnr"], 3, "64 x 48", "60 x 48", "--scale-distorted")
         self.fails([*self.pair(tag="444"), "-f", "psnr"], 3, "4:2:0", "4:4:4", "--pixel-format")
         self.fails([*self.pair(tag="420p10", depth=10), "-f", "psnr"], 3, "8", "10",
                    "--pixel-format")

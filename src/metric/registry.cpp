@@ -7,6 +7,7 @@ namespace vqx {
 
 // Each metric's folder defines its row.
 // clang-format off
+extern const MetricInfo kCambiInfo;
 extern const MetricInfo kFloatPsnrInfo;
 extern const MetricInfo kPsnrInfo;
 extern const MetricInfo kPsnrHvsInfo;
@@ -19,6 +20,7 @@ const std::array kMetrics{
     &kFloatPsnrInfo,
     &kPsnrInfo,
     &kPsnrHvsInfo,
+    &kCambiInfo,
 };
 // clang-format on
 

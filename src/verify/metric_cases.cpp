@@ -19,6 +19,18 @@ std::span<const MetricCase> metric_cases() {
        false,
        16},
       {"psnr_hvs", {}, 1, 1, true, 12},
+      {"cambi", {}, 217, 180, false, 16},
+      {"cambi",
+       {{"full_ref", "true"},
+        {"topk", "0.05"},
+        {"max_log_contrast", "3"},
+        {"window_size", "127"},
+        {"cambi_vis_lum_threshold", "0.06"},
+        {"enc_bitdepth", "8"}},
+       217,
+       180,
+       false,
+       16},
   };
   return cases;
 }

@@ -8,7 +8,9 @@ namespace vqx {
 // Each metric's folder defines its row.
 // clang-format off
 extern const MetricInfo kCambiInfo;
+extern const MetricInfo kFloatMsSsimInfo;
 extern const MetricInfo kFloatPsnrInfo;
+extern const MetricInfo kFloatSsimInfo;
 extern const MetricInfo kPsnrInfo;
 extern const MetricInfo kPsnrHvsInfo;
 // clang-format on
@@ -18,6 +20,8 @@ namespace {
 // clang-format off
 const std::array kMetrics{
     &kFloatPsnrInfo,
+    &kFloatMsSsimInfo,
+    &kFloatSsimInfo,
     &kPsnrInfo,
     &kPsnrHvsInfo,
     &kCambiInfo,

@@ -7,6 +7,12 @@ std::span<const MetricCase> metric_cases() {
   static const std::vector<MetricCase> cases = {
       // {metric, options, smallest width, smallest height, needs chroma, greatest depth}
       {"float_psnr", {}, 1, 1, false, 16},
+      {"float_ms_ssim", {{"enable_lcs", "true"}}, 176, 176, false, 16},
+      {"float_ms_ssim", {{"variant", "separable"}, {"enable_db", "true"}}, 176, 176, false, 16},
+      {"float_ssim", {{"enable_lcs", "true"}, {"enable_chroma", "true"}}, 1, 1, false, 16},
+      {"float_ssim", {{"scale", "2"}, {"enable_db", "true"}}, 1, 1, false, 16},
+      {"float_ssim", {{"scale", "3"}, {"enable_chroma", "true"}}, 1, 1, false, 16},
+      {"float_ssim", {{"scale", "10"}}, 1, 1, false, 16},
       {"psnr", {}, 1, 1, false, 16},
       {"psnr",
        {{"enable_chroma", "false"},

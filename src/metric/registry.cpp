@@ -9,6 +9,7 @@ namespace vqx {
 // clang-format off
 extern const MetricInfo kCambiInfo;
 extern const MetricInfo kFloatMsSsimInfo;
+extern const MetricInfo kAdmInfo;
 extern const MetricInfo kFloatPsnrInfo;
 extern const MetricInfo kFloatSsimInfo;
 extern const MetricInfo kPsnrInfo;
@@ -25,6 +26,7 @@ const std::array kMetrics{
     &kPsnrInfo,
     &kPsnrHvsInfo,
     &kCambiInfo,
+    &kAdmInfo,
 };
 // clang-format on
 

@@ -37,6 +37,31 @@ std::span<const MetricCase> metric_cases() {
        180,
        false,
        16},
+      // ADM: v0.6.1, a fractional gain limit, the v1.0.16 set, Barten's curve with weights that fit
+      // the SIMD path and with weights that do not.
+      {"adm", {}, 33, 33, false, 16},
+      {"adm", {{"adm_enhn_gain_limit", "1.2"}, {"adm_skip_scale0", "true"}}, 33, 33, false, 16},
+      {"adm",
+       {{"adm_csf_mode", "2"},
+        {"adm_enhn_gain_limit", "1"},
+        {"adm_dlm_weight", "0.7"},
+        {"adm_noise_weight", "0.02"},
+        {"adm_min_val", "0.5"},
+        {"debug", "true"}},
+       33,
+       33,
+       false,
+       16},
+      {"adm",
+       {{"adm_csf_mode", "1"},
+        {"adm_csf_scale", "0.001"},
+        {"adm_csf_diag_scale", "0.001"},
+        {"adm_enhn_gain_limit", "2.5"}},
+       33,
+       33,
+       false,
+       16},
+      {"adm", {{"adm_csf_mode", "1"}, {"adm_skip_aim", "true"}}, 33, 33, false, 16},
   };
   return cases;
 }

@@ -38,11 +38,13 @@ constexpr OptionSpec kOptions[] = {
      "also report numerators and denominators"},
 };
 
-constexpr std::string_view kModelFeatures[] = {
-    "VMAF_integer_feature_adm2_score", "VMAF_integer_feature_aim_score",
-    "VMAF_integer_feature_adm3_score", "integer_adm_scale0",
-    "integer_adm_scale1",              "integer_adm_scale2",
-    "integer_adm_scale3"};
+constexpr std::string_view kModelFeatures[] = {"VMAF_integer_feature_adm2_score",
+                                               "VMAF_integer_feature_aim_score",
+                                               "VMAF_integer_feature_adm3_score",
+                                               "integer_adm_scale0",
+                                               "integer_adm_scale1",
+                                               "integer_adm_scale2",
+                                               "integer_adm_scale3"};
 
 // What finish_frame needs of an option set besides the sums.
 struct Config {
@@ -113,8 +115,7 @@ float masked_score(const std::int64_t (&sums)[kBands], int scale, const ScaleSiz
 
 float reference_score(const std::uint64_t (&sums)[kBands], int scale, const ScaleSize& size,
                       const ScaleWeights& weights, double noise_weight) {
-  const ReferenceShifts shifts =
-      reference_shifts(scale, size.columns().size(), size.rows().size());
+  const ReferenceShifts shifts = reference_shifts(scale, size.columns().size(), size.rows().size());
   constexpr int kExponents[] = {18, 32, 27, 23};
   const int shift = kExponents[scale] - shifts.row - shifts.cube;
   const auto energy = [&](int b) {
@@ -150,8 +151,7 @@ class AdmMetric final : public Metric {
     for (std::size_t i = 0; i < configs_.size(); ++i) {
       const Params& params = configs_[i].params;
       if (simd_is_scalar() || !simd_widths_hold(params)) {
-        out[i] =
-            Measured::of(measure_reference(frame.reference(), frame.distorted(), params));
+        out[i] = Measured::of(measure_reference(frame.reference(), frame.distorted(), params));
       } else {
         fast.push_back(params);
         owners.push_back(i);
@@ -173,11 +173,9 @@ class AdmMetric final : public Metric {
     for (int s = 0; s < kScales; ++s) {
       size = {(size.width + 1) / 2, (size.height + 1) / 2};
       const bool skipped = s == 0 && config.params.skip_scale0;
-      const float n =
-          skipped ? 0.0f : masked_score(sums.restored[s], s, size, config.noise_weight);
-      const float a = skipped || config.params.skip_aim
-                          ? 0.0f
-                          : masked_score(sums.additive[s], s, size, 0.0);
+      const float n = skipped ? 0.0f : masked_score(sums.restored[s], s, size, config.noise_weight);
+      const float a =
+          skipped || config.params.skip_aim ? 0.0f : masked_score(sums.additive[s], s, size, 0.0);
       const float d = skipped ? 1e-10f
                               : reference_score(sums.reference[s], s, size, config.weights[s],
                                                 config.noise_weight);

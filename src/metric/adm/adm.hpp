@@ -2,11 +2,11 @@
 //
 // Method.  Four levels of an integer Daubechies-2 wavelet split both pictures into a low band `a`,
 // which feeds the next scale, and detail bands h, v, d.  At each position the distorted detail is
-// decoupled into a *restored* part, the reference's detail scaled by k in [0, 1], and the *additive*
-// rest.  Both are weighted by a contrast-sensitivity function (CSF); each serves as the signal of
-// one score and as the masker of the other: what stays below the masking threshold, a weighted 3x3
-// sum of the masker over the three bands, is not seen.  The energy of a band is the cube root of
-// the sum of cubes over the central 80 % of its rows and columns.
+// decoupled into a *restored* part, the reference's detail scaled by k in [0, 1], and the
+// *additive* rest.  Both are weighted by a contrast-sensitivity function (CSF); each serves as the
+// signal of one score and as the masker of the other: what stays below the masking threshold, a
+// weighted 3x3 sum of the masker over the three bands, is not seen.  The energy of a band is the
+// cube root of the sum of cubes over the central 80 % of its rows and columns.
 //
 //   adm2 = restored energy / reference energy       (1: nothing lost)
 //   aim  = additive energy / reference energy       (0: nothing added)

@@ -24,7 +24,13 @@ void MeasureChunk(const Chunk& /*chunk*/) {}
 #else
 
 // Rows of one job at one position of its ring of three.
-enum JobRow { kRestored = 0, kAdditive = 3, kRestoredMasker = 6, kAdditiveMasker = 8, kJobRows = 10 };
+enum JobRow {
+  kRestored = 0,
+  kAdditive = 3,
+  kRestoredMasker = 6,
+  kAdditiveMasker = 8,
+  kJobRows = 10
+};
 
 class ChunkWorker {
  public:
@@ -104,7 +110,8 @@ class ChunkWorker {
     }
     const int32_t* rows[4];
     const LowBand& input = *chunk_.inputs[side];
-    for (int t = 0; t < 4; ++t) rows[t] = input.row(source[t]) + (inputs.begin - input.first_column);
+    for (int t = 0; t < 4; ++t)
+      rows[t] = input.row(source[t]) + (inputs.begin - input.first_column);
     if (scale == 1)
       VerticalExact(rows, inputs.size(), filtered_[0], filtered_[1]);
     else

@@ -64,9 +64,9 @@ float watson_weight(int scale, bool diagonal, float pixels_per_degree) {
   constexpr float kAmplitude[4][2] = {
       {.67234f, .72709f}, {.41317f, .49428f}, {.22727f, .28688f}, {.11792f, .15214f}};
   const float g = diagonal ? .534f : 1.0f;
-  const float t = static_cast<float>(exact::log10(std::ldexp(1.0, scale + 1) *
-                                                static_cast<double>(kF0) * static_cast<double>(g) /
-                                                static_cast<double>(pixels_per_degree)));
+  const float t = static_cast<float>(
+      exact::log10(std::ldexp(1.0, scale + 1) * static_cast<double>(kF0) * static_cast<double>(g) /
+                   static_cast<double>(pixels_per_degree)));
   const float exponent = kK * t * t;
   const double step = 2.0 * static_cast<double>(kA) *
                       exact::pow(10.0, static_cast<double>(exponent)) /
@@ -88,13 +88,14 @@ float barten_weight(int scale, double csf_scale, float pixels_per_degree) {
   const float p3 = between(6.4635f, 7.45665f);
 
   const float rising = p0 * f;
-  const float a = static_cast<float>(1.0 + exact::pow(static_cast<double>(rising), static_cast<double>(p1)));
+  const float a =
+      static_cast<float>(1.0 + exact::pow(static_cast<double>(rising), static_cast<double>(p1)));
   const float seventh = f / 7.0f;
   const double drop = 1.0 - exact::exp(-exact::pow(static_cast<double>(seventh), 2.0));
   const float b = static_cast<float>(1.0 / exact::pow(drop, static_cast<double>(p2)));
   const float product = a * b;
-  const float neural = static_cast<float>(static_cast<double>(p3) /
-                                          exact::pow(static_cast<double>(product), 0.5));
+  const float neural =
+      static_cast<float>(static_cast<double>(p3) / exact::pow(static_cast<double>(product), 0.5));
 
   constexpr float kAmplitude[] = {0.424838596301290f, 0.572435103936480f, 0.000167576239164937f,
                                   0.00255872352306433f};
@@ -107,10 +108,10 @@ float barten_weight(int scale, double csf_scale, float pixels_per_degree) {
                                     exact::exp(static_cast<double>(exponent)));
   }
   const double luminance = static_cast<double>(4.0627f / 100.0f);
-  const float rods = static_cast<float>(
-      static_cast<double>(30.162f) *
-      exact::pow(exact::pow(luminance, static_cast<double>(1.6596f)) + 1.0,
-               -static_cast<double>(.2712f)));
+  const float rods =
+      static_cast<float>(static_cast<double>(30.162f) *
+                         exact::pow(exact::pow(luminance, static_cast<double>(1.6596f)) + 1.0,
+                                    -static_cast<double>(.2712f)));
   const float sensitivity = neural * optics * rods;
   return static_cast<float>(static_cast<double>(sensitivity) * csf_scale);
 }
@@ -136,8 +137,7 @@ FixedWeights fixed_weights(const CsfOptions& options, int scale, const ScaleWeig
             static_cast<std::uint32_t>(fixed(weights.d, 32))};
   // The law's constants at its home geometry differ from its own formula in the last digits.
   const double geometry = options.viewing.distance * options.viewing.display_height;
-  if (options.mode == CsfMode::kWatson && std::abs(geometry - 3240.0) < 1e-8)
-    return {36453, 49417};
+  if (options.mode == CsfMode::kWatson && std::abs(geometry - 3240.0) < 1e-8) return {36453, 49417};
   return {static_cast<std::uint16_t>(fixed(weights.hv, 21)),
           static_cast<std::uint16_t>(fixed(weights.d, 23))};
 }

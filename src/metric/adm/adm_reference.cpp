@@ -153,8 +153,7 @@ class Masking {
         for (int x = columns.begin; x < columns.end; ++x)
           sum += static_cast<std::uint64_t>(
               masked_cube(signal(signals[b].at(x, y), b), limit.at(x, y), shifts));
-        total +=
-            static_cast<std::uint64_t>(round_shift(static_cast<std::int64_t>(sum), row_shift));
+        total += static_cast<std::uint64_t>(round_shift(static_cast<std::int64_t>(sum), row_shift));
       }
       sums[b] = static_cast<std::int64_t>(total);
     }

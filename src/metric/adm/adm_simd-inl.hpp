@@ -183,8 +183,8 @@ HWY_INLINE void HorizontalFine(const int16_t* low, const int16_t* high, int coun
 }
 
 // Vertical pass of scale 1: the sums of 16-bit inputs fit 32 bits and are not shifted.
-HWY_INLINE void VerticalExact(const int32_t* const (&rows)[4], int count,
-                              int32_t* HWY_RESTRICT low, int32_t* HWY_RESTRICT high) {
+HWY_INLINE void VerticalExact(const int32_t* const (&rows)[4], int count, int32_t* HWY_RESTRICT low,
+                              int32_t* HWY_RESTRICT high) {
   const int lanes = static_cast<int>(hn::Lanes(D32()));
   for (int i = 0; i < count; i += lanes) {
     const V32 r0 = hn::LoadU(D32(), rows[0] + i), r1 = hn::LoadU(D32(), rows[1] + i);
@@ -199,8 +199,8 @@ HWY_INLINE void VerticalExact(const int32_t* const (&rows)[4], int count,
 }
 
 // Vertical pass of scales 2 and 3: 64-bit sums, shifted by 16.
-HWY_INLINE void VerticalWide(const int32_t* const (&rows)[4], int count,
-                             int32_t* HWY_RESTRICT low, int32_t* HWY_RESTRICT high) {
+HWY_INLINE void VerticalWide(const int32_t* const (&rows)[4], int count, int32_t* HWY_RESTRICT low,
+                             int32_t* HWY_RESTRICT high) {
   const int lanes = static_cast<int>(hn::Lanes(D32()));
   for (int i = 0; i < count; i += lanes) {
     const V32 r0 = hn::LoadU(D32(), rows[0] + i), r1 = hn::LoadU(D32(), rows[1] + i);
@@ -208,11 +208,10 @@ HWY_INLINE void VerticalWide(const int32_t* const (&rows)[4], int count,
     const auto filter = [&](const int(&taps)[4]) {
       const VU64 round = hn::Set(DU64(), uint64_t{1} << 15);
       const auto sum = [&](V32 a, V32 b, V32 c, V32 d) {
-        return hn::Add(hn::Add(hn::Add(MulEvenSigned(a, Set32(taps[0])),
-                                       MulEvenSigned(b, Set32(taps[1]))),
-                               hn::Add(MulEvenSigned(c, Set32(taps[2])),
-                                       MulEvenSigned(d, Set32(taps[3])))),
-                       round);
+        return hn::Add(
+            hn::Add(hn::Add(MulEvenSigned(a, Set32(taps[0])), MulEvenSigned(b, Set32(taps[1]))),
+                    hn::Add(MulEvenSigned(c, Set32(taps[2])), MulEvenSigned(d, Set32(taps[3])))),
+            round);
       };
       const auto odd = [](V32 v) { return AsLanes(OddLanes(v)); };
       return Narrow<16>(Wide{sum(r0, r1, r2, r3), sum(odd(r0), odd(r1), odd(r2), odd(r3))});
@@ -262,7 +261,7 @@ HWY_INLINE V32 ReciprocalQ30(V32 m) {
   const V32 step = hn::ConvertTo(D32(), hn::Mul(hn::ConvertTo(DF32(), rest), inverse));
   r = hn::Add(r, step);
   rest = hn::Sub(rest, hn::Mul(step, m));
-  r = hn::Add(r, hn::ShiftRight<31>(rest));                                          // rest < 0
+  r = hn::Add(r, hn::ShiftRight<31>(rest));                                    // rest < 0
   return hn::Sub(r, hn::ShiftRight<31>(hn::Sub(hn::Sub(m, Set32(1)), rest)));  // rest >= m
 }
 
@@ -292,8 +291,7 @@ HWY_INLINE hn::Mask<D32> WithinOneDegree(V32 oh, V32 ov, V32 th, V32 tv) {
   hn::Store(hn::VecFromMask(D32(), hn::RebindMask(D32(), unsure)), D32(), lanes[5]);
   for (std::size_t i = 0; i < hn::Lanes(D32()); ++i)
     if (lanes[5][i] != 0)
-      lanes[4][i] =
-          within_one_degree(lanes[0][i], lanes[1][i], lanes[2][i], lanes[3][i]) ? -1 : 0;
+      lanes[4][i] = within_one_degree(lanes[0][i], lanes[1][i], lanes[2][i], lanes[3][i]) ? -1 : 0;
   return hn::MaskFromVec(hn::Load(D32(), lanes[4]));
 }
 
@@ -315,11 +313,11 @@ HWY_INLINE Folded Fold(V32 original, V32 test) {
 // Scale 0: m <= 22932, and all products fit 32 bits once t is cut to m.
 HWY_INLINE V32 RestoredFine(const Folded& f) {
   const V32 test = hn::Min(f.test, f.magnitude);
-  const V32 k = hn::ShiftRight<15>(
-      hn::Add(hn::Mul(ReciprocalQ30(f.magnitude), test), Set32(1 << 14)));
+  const V32 k =
+      hn::ShiftRight<15>(hn::Add(hn::Mul(ReciprocalQ30(f.magnitude), test), Set32(1 << 14)));
   // Rounding is upwards of the signed value: half a unit less for negative originals.
-  const V32 r = hn::ShiftRight<15>(
-      hn::Add(hn::Mul(k, f.magnitude), hn::Add(Set32(1 << 14), f.sign)));
+  const V32 r =
+      hn::ShiftRight<15>(hn::Add(hn::Mul(k, f.magnitude), hn::Add(Set32(1 << 14), f.sign)));
   return hn::IfThenElse(hn::Gt(f.test, f.magnitude), f.magnitude, r);
 }
 
@@ -327,8 +325,7 @@ HWY_INLINE V32 RestoredFine(const Folded& f) {
 HWY_INLINE V32 RestoredCoarse(const Folded& f) {
   // Clearing the bit below the leading one keeps the conversion from rounding to the next power.
   const V32 leading = hn::AndNot(hn::ShiftRight<1>(f.magnitude), f.magnitude);
-  const V32 exponent =
-      hn::ShiftRight<23>(hn::BitCast(D32(), hn::ConvertTo(DF32(), leading)));
+  const V32 exponent = hn::ShiftRight<23>(hn::BitCast(D32(), hn::ConvertTo(DF32(), leading)));
   const V32 excess = hn::Max(hn::Sub(exponent, Set32(127 + 14)), hn::Zero(D32()));
   const V32 half = hn::ShiftRight<1>(hn::Shl(Set32(1), excess));
   const V32 m = hn::Shr(hn::Add(f.magnitude, half), excess);
@@ -341,8 +338,8 @@ HWY_INLINE V32 RestoredCoarse(const Folded& f) {
     const VU64 rounded = hn::Add(p, hn::Shl(hn::Set(DU64(), uint64_t{1} << 14), e));
     return hn::Shr(rounded, hn::Add(e, hn::Set(DU64(), 15)));
   };
-  const V32 q = Narrow<0>(
-      Wide{ratio(product.even, EvenLanes(excess)), ratio(product.odd, OddLanes(excess))});
+  const V32 q =
+      Narrow<0>(Wide{ratio(product.even, EvenLanes(excess)), ratio(product.odd, OddLanes(excess))});
   const V32 k = hn::Min(q, Set32(32768));
   const Wide r = MulUnsigned(k, f.magnitude);
   const V32 term = hn::Add(Set32(1 << 14), f.sign);
@@ -354,8 +351,7 @@ enum class Gain { kNone, kInteger, kReal };
 // min(trunc(r * gain), t)
 HWY_INLINE V32 Enhance(V32 r, V32 test, Gain kind, double gain) {
   if (kind == Gain::kNone) return hn::Min(r, test);
-  if (kind == Gain::kInteger)
-    return hn::Min(hn::Mul(r, Set32(static_cast<int32_t>(gain))), test);
+  if (kind == Gain::kInteger) return hn::Min(hn::Mul(r, Set32(static_cast<int32_t>(gain))), test);
   const DF64 d;
   const hn::Half<D32> dh;
   const auto half = [&](hn::Vec<hn::Half<D32>> r_half, hn::Vec<hn::Half<D32>> t_half) {
@@ -412,9 +408,9 @@ HWY_INLINE void DecoupleRow(const DecoupleRows& in, int count, const Job& job, c
                               Set32(static_cast<int32_t>(job.weights.d))};
   const int lanes = static_cast<int>(hn::Lanes(D32()));
   for (int i = 0; i < count; i += lanes) {
-    const auto near = WithinOneDegree(
-        hn::LoadU(D32(), in.original[0] + i), hn::LoadU(D32(), in.original[1] + i),
-        hn::LoadU(D32(), in.test[0] + i), hn::LoadU(D32(), in.test[1] + i));
+    const auto near =
+        WithinOneDegree(hn::LoadU(D32(), in.original[0] + i), hn::LoadU(D32(), in.original[1] + i),
+                        hn::LoadU(D32(), in.test[0] + i), hn::LoadU(D32(), in.test[1] + i));
     V32 neighbour[2] = {hn::Zero(D32()), hn::Zero(D32())};
     V32 centre[2] = {hn::Zero(D32()), hn::Zero(D32())};
     for (int b = 0; b < kBands; ++b) {
@@ -454,9 +450,8 @@ HWY_INLINE void EnergyRow(const EnergyRows& rows, int count, std::int64_t (&sums
   for (int i = 0; i < count; i += lanes) {
     V32 threshold = hn::LoadU(D32(), rows.centre + i);
     for (const int32_t* row : rows.masker)
-      threshold = hn::Add(
-          hn::Add(threshold, hn::LoadU(D32(), row + i)),
-          hn::Add(hn::LoadU(D32(), row + i - 1), hn::LoadU(D32(), row + i + 1)));
+      threshold = hn::Add(hn::Add(threshold, hn::LoadU(D32(), row + i)),
+                          hn::Add(hn::LoadU(D32(), row + i - 1), hn::LoadU(D32(), row + i + 1)));
     const auto inside = hn::FirstN(D32(), static_cast<std::size_t>(count - i));
     for (int b = 0; b < kBands; ++b) {
       const EnergyShifts& shifts = rows.shifts[b];

@@ -19,6 +19,8 @@
 
 #include "metric/adm/adm_simd-inl.hpp"
 
+#ifndef VQX_ADM_SIMD_TEST_VECTORS  // this file is included once per target
+#define VQX_ADM_SIMD_TEST_VECTORS
 namespace vqx::adm {
 namespace {
 
@@ -40,6 +42,7 @@ struct Vectors {
 
 }  // namespace
 }  // namespace vqx::adm
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace vqx::adm::HWY_NAMESPACE {

@@ -51,7 +51,8 @@ std::vector<Measured> measure(const Metric& metric, std::size_t sets,
                               const std::shared_ptr<const Frame>& frame) {
   ScratchPool scratch;
   std::vector<Measured> measured(sets);
-  const MeasureContext context(std::span(&frame, 1), SerialRunner(), scratch);
+  const SerialRunner runner;
+  const MeasureContext context(std::span(&frame, 1), runner, scratch);
   EXPECT_TRUE(metric.measure(context, measured).ok());
   return measured;
 }

@@ -8,6 +8,7 @@ namespace vqx {
 // Each metric's folder defines its row.
 // clang-format off
 extern const MetricInfo kCambiInfo;
+extern const MetricInfo kCiedeInfo;
 extern const MetricInfo kFloatMsSsimInfo;
 extern const MetricInfo kAdmInfo;
 extern const MetricInfo kFloatPsnrInfo;
@@ -23,6 +24,7 @@ const std::array kMetrics{
     &kFloatPsnrInfo,
     &kFloatMsSsimInfo,
     &kFloatSsimInfo,
+    &kCiedeInfo,
     &kPsnrInfo,
     &kPsnrHvsInfo,
     &kCambiInfo,

@@ -5,7 +5,7 @@ namespace vqx::verify {
 
 std::span<const MetricCase> metric_cases() {
   static const std::vector<MetricCase> cases = {
-      // {metric, options, smallest width, smallest height, needs chroma, greatest depth}
+      // {metric, options, smallest width, smallest height, needs chroma, greatest depth, most pixels}
       {"float_psnr", {}, 1, 1, false, 16},
       {"float_ms_ssim", {{"enable_lcs", "true"}}, 176, 176, false, 16},
       {"float_ms_ssim", {{"variant", "separable"}, {"enable_db", "true"}}, 176, 176, false, 16},
@@ -13,6 +13,7 @@ std::span<const MetricCase> metric_cases() {
       {"float_ssim", {{"scale", "2"}, {"enable_db", "true"}}, 1, 1, false, 16},
       {"float_ssim", {{"scale", "3"}, {"enable_chroma", "true"}}, 1, 1, false, 16},
       {"float_ssim", {{"scale", "10"}}, 1, 1, false, 16},
+      {"ciede", {}, 2, 2, true, 16, 10000},  // the plain code takes microseconds a pixel
       {"psnr", {}, 1, 1, false, 16},
       {"psnr",
        {{"enable_chroma", "false"},

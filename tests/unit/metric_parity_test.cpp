@@ -16,6 +16,7 @@ std::string describe(const MetricCase& metric, const Case& test_case) {
 
 bool applies(const MetricCase& metric, const Case& test_case) {
   return test_case.format.bit_depth <= metric.max_depth &&
+         test_case.format.width * test_case.format.height <= metric.max_pixels &&
          !(metric.needs_chroma && test_case.format.chroma == ChromaFormat::k400);
 }
 

@@ -72,8 +72,7 @@ exact::WideSum sum_rows(const MeasureContext& context, int first, int last) {
   for (std::size_t i = 0; i < 2 * kPlanes; ++i)
     rows.side[i / kPlanes][i % kPlanes] = out[i / kPlanes][i % kPlanes] = codes.data() + i * padded;
 
-  const auto differences_of_row =
-      simd_is_scalar() ? row_differences_reference : row_differences;
+  const auto differences_of_row = simd_is_scalar() ? row_differences_reference : row_differences;
   exact::WideSum sum;
   for (int y = first; y < last; ++y) {
     for (int p = 0; p < kPlanes; ++p) {
@@ -106,7 +105,7 @@ exact::WideSum sum_differences(const MeasureContext& context) {
 }  // namespace ciede
 
 extern const MetricInfo kCiedeInfo;
-const MetricInfo kCiedeInfo = {"ciede", "Mean CIEDE2000 colour difference", {},
-                               ciede::kModelFeatures, ciede::create};
+const MetricInfo kCiedeInfo = {
+    "ciede", "Mean CIEDE2000 colour difference", {}, ciede::kModelFeatures, ciede::create};
 
 }  // namespace vqx

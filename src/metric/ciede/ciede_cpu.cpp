@@ -25,13 +25,19 @@ void RowDifferences(const RowPair& rows, int bit_depth, std::size_t width, float
 using Mask32 = hn::Mask<F32>;
 using Codes = hn::Rebind<std::uint16_t, F64>;
 
-HWY_INLINE V64 Widen(V32 v) { return hn::PromoteTo(F64(), v); }
-HWY_INLINE V32 Store32(V64 v) { return hn::DemoteTo(F32(), v); }
+HWY_INLINE V64 Widen(V32 v) {
+  return hn::PromoteTo(F64(), v);
+}
+HWY_INLINE V32 Store32(V64 v) {
+  return hn::DemoteTo(F32(), v);
+}
 HWY_INLINE V64 Squared(V32 v) {
   const V64 wide = Widen(v);
   return hn::Mul(wide, wide);
 }
-HWY_INLINE V32 Halved(V32 v) { return hn::Mul(v, hn::Set(F32(), 0.5f)); }
+HWY_INLINE V32 Halved(V32 v) {
+  return hn::Mul(v, hn::Set(F32(), 0.5f));
+}
 
 // Rounds inexact binary64 values to binary32 and notes the lanes where the error could show.
 class Rounder {
@@ -49,9 +55,7 @@ class Rounder {
   HWY_INLINE V32 Relative(V64 v) {
     return Absolute(v, hn::Mul(hn::Abs(v), Constant(2 * kFunctionError)));
   }
-  HWY_INLINE void Note(Mask32 unsure) {
-    unsure_ = hn::Or(unsure_, hn::VecFromMask(F32(), unsure));
-  }
+  HWY_INLINE void Note(Mask32 unsure) { unsure_ = hn::Or(unsure_, hn::VecFromMask(F32(), unsure)); }
   HWY_INLINE Mask32 Unsure() const { return hn::MaskFromVec(unsure_); }
 
  private:
@@ -72,13 +76,13 @@ HWY_INLINE V64 ToLinear(V64 c) {
 // `bound`: how far the result may be from the law's.
 HWY_INLINE V32 LabCurve(V64 c, V64 bound, Rounder& rounder) {
   const V64 limit = Constant(kCubeLimit);
-  const V64 line = hn::Mul(hn::Add(hn::Mul(Constant(kCubeSlope), c), Constant(16)),
-                           Constant(1.0 / 116.0));
+  const V64 line =
+      hn::Mul(hn::Add(hn::Mul(Constant(kCubeSlope), c), Constant(16)), Constant(1.0 / 116.0));
   const V64 cube = CubeRoot(hn::Max(c, limit));
   // The curve is as steep as 7.8, so `bound` covers the error of c as well.
   const V64 to_limit = hn::Abs(hn::Sub(c, limit));
-  rounder.Note(hn::Ne(Store32(hn::IfThenElseZero(hn::Le(to_limit, bound), Constant(1))),
-                      hn::Zero(F32())));
+  rounder.Note(
+      hn::Ne(Store32(hn::IfThenElseZero(hn::Le(to_limit, bound), Constant(1))), hn::Zero(F32())));
   return rounder.Absolute(hn::IfThenElse(hn::Gt(c, limit), cube, line), bound);
 }
 
@@ -99,17 +103,19 @@ HWY_INLINE Colours ToColours(const CodeScale& scale, const std::uint16_t* const 
   const V64 u = CodeValues(planes[1] + x, scale.chroma_offset, scale.chroma_factor);
   const V64 v = CodeValues(planes[2] + x, scale.chroma_offset, scale.chroma_factor);
   const V64 r = ToLinear(hn::Add(y, hn::Mul(Constant(1.28033), v)));
-  const V64 g = ToLinear(hn::Sub(hn::Sub(y, hn::Mul(Constant(0.21482), u)),
-                                 hn::Mul(Constant(0.38059), v)));
+  const V64 g =
+      ToLinear(hn::Sub(hn::Sub(y, hn::Mul(Constant(0.21482), u)), hn::Mul(Constant(0.38059), v)));
   const V64 b = ToLinear(hn::Add(y, hn::Mul(Constant(2.12798), u)));
   // With m the largest of |r|, |g|, |b|, each relatively off by 2^-47: the rows of the matrix over
   // the white point sum to 1, so X, Y and Z are off by 1.1 * 2^-47 m (roundings included), the
   // curve, at most 7.8 steep, by 2^-43.8 m, and the cube root, below 3, by 2^-45.4 itself.
   const V64 m = hn::Max(hn::Max(hn::Abs(r), hn::Abs(g)), hn::Abs(b));
   const V64 bound = hn::Add(hn::Mul(m, Constant(0x1p-43)), Constant(0x1p-45));
-  const V64 fx = Widen(LabCurve(hn::Mul(XyzRow(r, g, b, kXyz[0]), Constant(kWhiteX)), bound, rounder));
+  const V64 fx =
+      Widen(LabCurve(hn::Mul(XyzRow(r, g, b, kXyz[0]), Constant(kWhiteX)), bound, rounder));
   const V64 fy = Widen(LabCurve(XyzRow(r, g, b, kXyz[1]), bound, rounder));
-  const V64 fz = Widen(LabCurve(hn::Mul(XyzRow(r, g, b, kXyz[2]), Constant(kWhiteZ)), bound, rounder));
+  const V64 fz =
+      Widen(LabCurve(hn::Mul(XyzRow(r, g, b, kXyz[2]), Constant(kWhiteZ)), bound, rounder));
   return {Store32(hn::Sub(hn::Mul(Constant(116), fy), Constant(16))),
           Store32(hn::Mul(Constant(500), hn::Sub(fx, fy))),
           Store32(hn::Mul(Constant(200), hn::Sub(fy, fz)))};
@@ -124,8 +130,7 @@ HWY_INLINE V64 Stretch(V32 chroma_mean) {
   const V64 c = Widen(chroma_mean);
   const V64 c2 = hn::Mul(c, c);
   const V64 power = hn::Mul(hn::Mul(hn::Mul(c2, c2), c2), c);
-  return hn::Sub(Constant(1),
-                 hn::Sqrt(hn::Div(power, hn::Add(power, Constant(kChroma25To7)))));
+  return hn::Sub(Constant(1), hn::Sqrt(hn::Div(power, hn::Add(power, Constant(kChroma25To7)))));
 }
 
 HWY_INLINE V32 HueAngle(V32 b, V32 a, Rounder& rounder) {
@@ -165,8 +170,8 @@ HWY_INLINE V32 HueWeight(V64 h, Rounder& rounder) {
 
 HWY_INLINE V32 Rotation(V64 mean_hue, V32 mean_chroma, Rounder& rounder) {
   const V32 degrees = Store32(hn::Mul(mean_hue, Constant(180 / kPi)));
-  const V32 from_blue = Store32(
-      hn::Mul(hn::Sub(Widen(degrees), Constant(275)), Constant(1.0 / 25.0)));
+  const V32 from_blue =
+      Store32(hn::Mul(hn::Sub(Widen(degrees), Constant(275)), Constant(1.0 / 25.0)));
   const V64 exponent = Widen(hn::Mul(from_blue, from_blue));
   const V32 bell = rounder.Relative(hn::Mul(Constant(60), ExpOfMinus(exponent)));
   const V64 angle = Widen(Store32(hn::Mul(Widen(bell), Constant(kPi / 180))));
@@ -175,8 +180,7 @@ HWY_INLINE V32 Rotation(V64 mean_hue, V32 mean_chroma, Rounder& rounder) {
   const V32 power = rounder.Relative(hn::Mul(hn::Mul(hn::Mul(c2, c2), c2), c));
   const V32 share =
       hn::Div(power, hn::Add(power, hn::Set(F32(), static_cast<float>(kChroma25To7))));
-  return rounder.Relative(
-      hn::Mul(hn::Mul(Constant(-2), hn::Sqrt(Widen(share))), Sin(angle)));
+  return rounder.Relative(hn::Mul(hn::Mul(Constant(-2), hn::Sqrt(Widen(share))), Sin(angle)));
 }
 
 HWY_INLINE V32 Differences(const Colours& x, const Colours& y, Rounder& rounder) {
@@ -203,8 +207,8 @@ HWY_INLINE V32 Differences(const Colours& x, const Colours& y, Rounder& rounder)
   const V64 apart = Widen(hn::Abs(hn::Sub(h1, h2)));
   const auto wraps = hn::Gt(apart, Constant(kPi));
   const V64 plain_step = Widen(hn::Sub(h2, h1));
-  const V64 turn = hn::IfThenElse(hn::Le(Widen(h2), Widen(h1)), Constant(2 * kPi),
-                                  Constant(-2 * kPi));
+  const V64 turn =
+      hn::IfThenElse(hn::Le(Widen(h2), Widen(h1)), Constant(2 * kPi), Constant(-2 * kPi));
   const V32 step = Store32(hn::IfThenElse(wraps, hn::Add(plain_step, turn), plain_step));
   const auto grey = hn::Or(hn::Eq(chroma1, hn::Zero(d32)), hn::Eq(chroma2, hn::Zero(d32)));
   const V64 half_step = hn::Mul(Widen(hn::IfThenZeroElse(grey, step)), Constant(0.5));
@@ -215,8 +219,8 @@ HWY_INLINE V32 Differences(const Colours& x, const Colours& y, Rounder& rounder)
   const V64 around = hn::IfThenElse(wraps, hn::Add(both, Constant(2 * kPi)), both);
   const V64 mean = Widen(Store32(hn::Mul(around, Constant(0.5))));
   const V64 weight = Widen(HueWeight(mean, rounder));
-  const V32 s_hue = Store32(hn::Add(
-      Constant(1), hn::Mul(hn::Mul(Constant(0.015), Widen(new_chroma_mean)), weight)));
+  const V32 s_hue = Store32(
+      hn::Add(Constant(1), hn::Mul(hn::Mul(Constant(0.015), Widen(new_chroma_mean)), weight)));
   const V32 rotation = Rotation(mean, new_chroma_mean, rounder);
 
   const V32 l = hn::Div(lightness_step, hn::Mul(hn::Set(d32, 0.65f), s_lightness));
@@ -232,8 +236,8 @@ HWY_INLINE Mask32 Differing(const RowPair& rows, std::size_t x) {
   const Codes d;
   auto difference = hn::Zero(d);
   for (int p = 0; p < kPlanes; ++p)
-    difference = hn::Or(difference, hn::Xor(hn::LoadU(d, rows.side[0][p] + x),
-                                            hn::LoadU(d, rows.side[1][p] + x)));
+    difference = hn::Or(
+        difference, hn::Xor(hn::LoadU(d, rows.side[0][p] + x), hn::LoadU(d, rows.side[1][p] + x)));
   const hn::Rebind<std::int32_t, F64> di;
   return hn::RebindMask(F32(), hn::Ne(hn::PromoteTo(di, difference), hn::Zero(di)));
 }

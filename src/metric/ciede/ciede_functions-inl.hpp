@@ -1,8 +1,8 @@
 // Elementary functions in SIMD with bounded error, for ciede_cpu.cpp and the test that measures the
 // bounds.  Included once per target.
 //
-// Coefficients: Chebyshev interpolation in extended precision.  u = 2^-53.  No multiply-add is used,
-// so every target computes the same bits; what counts is only that the errors stay below
+// Coefficients: Chebyshev interpolation in extended precision.  u = 2^-53.  No multiply-add is
+// used, so every target computes the same bits; what counts is only that the errors stay below
 // kFunctionError, which is some 8 times what the proofs below leave.
 #if defined(VQX_CIEDE_FUNCTIONS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef VQX_CIEDE_FUNCTIONS_INL_HPP
@@ -29,7 +29,9 @@ using V32 = hn::Vec<F32>;
 // Relative error of every function here against the true value; of SinCos absolute.
 constexpr double kFunctionError = 0x1p-47;
 
-HWY_INLINE V64 Constant(double value) { return hn::Set(F64(), value); }
+HWY_INLINE V64 Constant(double value) {
+  return hn::Set(F64(), value);
+}
 
 template <std::size_t n>
 HWY_INLINE V64 Polynomial(V64 x, const double (&coefficients)[n]) {
@@ -90,10 +92,9 @@ HWY_INLINE V64 CubeRoot(V64 x) {
 
 // sin x for |x| <= 1.5709, relative: x (1 + s P(s)), P to 2^-54, s = x^2; some 4 roundings count.
 HWY_INLINE V64 Sin(V64 x) {
-  constexpr double kTerms[] = {-0x1.5555555555555p-3,  0x1.1111111111107p-7,
-                               -0x1.a01a01a018ab9p-13, 0x1.71de3a5456f74p-19,
-                               -0x1.ae6455a226e0bp-26, 0x1.6124017330d2bp-33,
-                               -0x1.ae513fbb28e1bp-41, 0x1.89a5530903e32p-49};
+  constexpr double kTerms[] = {
+      -0x1.5555555555555p-3,  0x1.1111111111107p-7,  -0x1.a01a01a018ab9p-13, 0x1.71de3a5456f74p-19,
+      -0x1.ae6455a226e0bp-26, 0x1.6124017330d2bp-33, -0x1.ae513fbb28e1bp-41, 0x1.89a5530903e32p-49};
   const V64 s = hn::Mul(x, x);
   return hn::Add(x, hn::Mul(x, hn::Mul(s, Polynomial(s, kTerms))));
 }
@@ -104,10 +105,9 @@ struct SinCos {
   V64 sin, cos;
 };
 HWY_INLINE SinCos SinAndCos(V64 x) {
-  constexpr double kTerms[] = {-0x1.0000000000000p-1,  0x1.5555555555526p-5,
-                               -0x1.6c16c16c1394cp-10, 0x1.a01a019d86f0dp-16,
-                               -0x1.27e4fa70ff65fp-22, 0x1.1eed1d5aa9d0ep-29,
-                               -0x1.9360bb3d3ecf6p-37, 0x1.a0d2762f1b839p-45};
+  constexpr double kTerms[] = {
+      -0x1.0000000000000p-1,  0x1.5555555555526p-5,  -0x1.6c16c16c1394cp-10, 0x1.a01a019d86f0dp-16,
+      -0x1.27e4fa70ff65fp-22, 0x1.1eed1d5aa9d0ep-29, -0x1.9360bb3d3ecf6p-37, 0x1.a0d2762f1b839p-45};
   constexpr double kRound = 0x1.8p52;  // adding it leaves an integer in the low bits
   const V64 shifted = hn::Add(hn::Mul(x, Constant(0x1.45f306dc9c883p-2)), Constant(kRound));
   const V64 k = hn::Sub(shifted, Constant(kRound));
@@ -144,9 +144,9 @@ HWY_INLINE V64 ExpOfMinus(V64 x) {
 // |t| <= 0.41422; atan t = t (1 + s P(s)), P to 2^-52.  Then steps of pi/4, pi/2 and pi, whose
 // results are never small against their terms: about 10 roundings, below 2^-49.
 HWY_INLINE V64 Atan2(V64 y, V64 x) {
-  constexpr double kTerms[] = {-0x1.5555555555546p-2, 0x1.9999999990a95p-3, -0x1.2492491dd44b9p-3,
+  constexpr double kTerms[] = {-0x1.5555555555546p-2, 0x1.9999999990a95p-3,  -0x1.2492491dd44b9p-3,
                                0x1.c71c6dd19647cp-4,  -0x1.745c7f7d9c94ap-4, 0x1.3b068e86e87d9p-4,
-                               -0x1.105e3c030b66fp-4, 0x1.d5eb5fa640f0bp-5, -0x1.6f4594cf80163p-5,
+                               -0x1.105e3c030b66fp-4, 0x1.d5eb5fa640f0bp-5,  -0x1.6f4594cf80163p-5,
                                0x1.74bc8c26ea883p-6};
   constexpr double kQuarter = 0x1.921fb54442d18p-1;  // pi / 4
   const V64 zero = hn::Zero(F64());

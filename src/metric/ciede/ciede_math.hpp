@@ -29,8 +29,8 @@ struct Colour {
   float lightness, a, b;
 };
 
-inline constexpr double kLinearLimit = 10.0 / 255.0;     // of to_linear
-inline constexpr double kCubeLimit = 216.0 / 24389.0;    // of lab_curve
+inline constexpr double kLinearLimit = 10.0 / 255.0;   // of to_linear
+inline constexpr double kCubeLimit = 216.0 / 24389.0;  // of lab_curve
 inline constexpr double kCubeSlope = 24389.0 / 27.0;
 inline constexpr double kWhiteX = 1.0 / 0.95047;
 inline constexpr double kWhiteZ = 1.0 / 1.08883;
@@ -65,7 +65,9 @@ inline Colour to_colour(const CodeScale& scale, int luma, int cb, int cr) {
           static_cast<float>(200.0 * (fy - fz))};
 }
 
-inline double squared(float x) { return static_cast<double>(x) * x; }
+inline double squared(float x) {
+  return static_cast<double>(x) * x;
+}
 
 // Hue angle in [0, 2 pi]; 0 for grey.
 inline float hue_angle(float b, float a) {

@@ -50,6 +50,12 @@ struct Job {
   bool done = false;
 };
 
+// What one task measures: a group on the CPU, or all groups of a placement.
+struct Unit {
+  const Placement* placement = nullptr;
+  std::vector<std::size_t> groups;
+};
+
 struct Prediction {
   std::unique_ptr<Predictor> predictor;
   std::vector<std::size_t> inputs;   // series
@@ -65,14 +71,15 @@ class Engine::Impl {
         options_(options),
         runner_(std::max(1, options.threads)),
         warnings_(plan_.warnings) {
+    make_units();
     if (options_.frames_in_flight < 1)
-      options_.frames_in_flight = options_.threads > 0 ? options_.threads + 1 : 1;
+      options_.frames_in_flight = options_.threads > 0 ? tasks_at_once() + 1 : 1;
     if (options_.threads > 0) {
       // One more than the workers: oneTBB counts the thread that hands out work.
       parallelism_ =
           std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
-                                                static_cast<std::size_t>(options_.threads) + 1);
-      arena_ = std::make_unique<tbb::task_arena>(options_.threads, 0);
+                                                static_cast<std::size_t>(tasks_at_once()) + 1);
+      arena_ = std::make_unique<tbb::task_arena>(tasks_at_once(), 0);
     }
   }
 
@@ -107,8 +114,24 @@ class Engine::Impl {
   int last_needed() const { return options_.first + options_.count + max_after_; }
   bool measures(const Group& group, int index) const;
   std::shared_ptr<Job> make_job(Picture reference, Picture distorted);
+  void make_units();
+  // Threads that wait for a device do not count: with no work for the CPU there are enough of them
+  // to keep the devices busy.
+  int tasks_at_once() const {
+    int in_flight = 0;
+    for (const Unit& unit : units_) {
+      if (unit.placement == nullptr) return options_.threads;
+      in_flight += unit.placement->run()->frames_in_flight();
+    }
+    return std::max(options_.threads, in_flight);
+  }
+  static bool runs(const Job& job, const Unit& unit) {
+    return std::any_of(unit.groups.begin(), unit.groups.end(),
+                       [&](std::size_t g) { return job.runs[g] != 0; });
+  }
   Status measure(Job& job, std::size_t group) const;
-  void run_group(const std::shared_ptr<Job>& job, std::size_t group);
+  Status measure_on_device(Job& job, const Unit& unit) const;
+  void run_unit(const std::shared_ptr<Job>& job, const Unit& unit);
   void complete(const std::shared_ptr<Job>& job);
   void fail(int index, Status status);
   void retire();
@@ -126,6 +149,7 @@ class Engine::Impl {
   TbbRunner runner_;
   mutable ScratchPool scratch_;
   std::vector<std::string> warnings_;
+  std::vector<Unit> units_;
   std::vector<Prediction> predictions_;
   std::vector<std::vector<std::ptrdiff_t>> series_of_;  // by instance, by output; -1: not stored
   std::vector<Measured> totals_;                        // by instance
@@ -223,13 +247,12 @@ std::shared_ptr<Job> Engine::Impl::make_job(Picture reference, Picture distorted
   job->window.assign(recent_.begin(), recent_.end());
   job->measured.resize(plan_.groups.size());
   job->runs.resize(plan_.groups.size());
-  int count = 0;
   for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
     job->measured[g].resize(plan_.groups[g].instances.size());
     job->runs[g] = static_cast<char>(measures(plan_.groups[g], job->index));
-    count += job->runs[g];
   }
-  job->remaining = count;
+  job->remaining = static_cast<int>(std::count_if(
+      units_.begin(), units_.end(), [&](const Unit& unit) { return runs(*job, unit); }));
   return job;
 }
 
@@ -253,12 +276,12 @@ Status Engine::Impl::push(Picture reference, Picture distorted) {
   if (job->remaining == 0) {
     complete(job);
   } else {
-    for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
-      if (job->runs[g] == 0) continue;
+    for (const Unit& unit : units_) {
+      if (!runs(*job, unit)) continue;
       if (arena_)
-        arena_->enqueue([this, job, g] { run_group(job, g); });
+        arena_->enqueue([this, job, &unit] { run_unit(job, unit); });
       else
-        run_group(job, g);
+        run_unit(job, unit);
     }
   }
   const std::lock_guard lock(mutex_);
@@ -279,12 +302,34 @@ Status Engine::Impl::measure(Job& job, std::size_t group) const {
   }
 }
 
-void Engine::Impl::run_group(const std::shared_ptr<Job>& job, std::size_t group) {
+Status Engine::Impl::measure_on_device(Job& job, const Unit& unit) const {
+  std::vector<std::vector<Measured>> measured(unit.groups.size());
+  VQX_RETURN_IF_ERROR(unit.placement->run()->measure(*job.window.back(), runner_, measured));
+  for (std::size_t i = 0; i < unit.groups.size(); ++i) {
+    const std::size_t g = unit.groups[i];
+    if (job.runs[g] != 0) job.measured[g] = std::move(measured[i]);
+  }
+  return {};
+}
+
+void Engine::Impl::run_unit(const std::shared_ptr<Job>& job, const Unit& unit) {
   if (!stopped_) {
-    const Status status = measure(*job, group);
+    const Status status = unit.placement != nullptr ? measure_on_device(*job, unit)
+                                                    : measure(*job, unit.groups.front());
     if (!status.ok()) fail(job->index, status);
   }
   if (--job->remaining == 0) complete(job);
+}
+
+void Engine::Impl::make_units() {
+  std::vector<bool> placed(plan_.groups.size(), false);
+  for (const auto& placement : options_.placements) {
+    if (placement->run() == nullptr) continue;
+    units_.push_back({placement.get(), placement->groups()});
+    for (const std::size_t g : placement->groups()) placed[g] = true;
+  }
+  for (std::size_t g = 0; g < placed.size(); ++g)
+    if (!placed[g]) units_.push_back({nullptr, {g}});
 }
 
 void Engine::Impl::fail(int index, Status status) {

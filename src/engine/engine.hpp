@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/placement.hpp"
 #include "engine/plan.hpp"
 #include "vqx/picture.hpp"
 #include "vqx/scores.hpp"
@@ -21,6 +22,8 @@ struct EngineOptions {
   int subsample = 1;         // report only indices that are multiples of this
   int first = 0;             // index of the first frame to score
   int count = 0;             // frames to score; 0: all that come
+  // Groups measured on devices, each group in at most one; all others run on the CPU.
+  std::vector<std::shared_ptr<const Placement>> placements;
 };
 
 // Turns the scores of one frame into further scores (VMAF models).  Runs in frame order.

@@ -18,8 +18,8 @@
 
 namespace vqx::kernel {
 
-// A plane in device memory.  `data` is 256-byte aligned and `pitch` (bytes per row) a multiple of
-// 256.  Samples are uint8_t at 8 bits, else uint16_t.  The padding of every row is zero, so that
+// A plane in device memory.  `data` is 128-byte aligned and `pitch` (bytes per row) a multiple of
+// 128.  Samples are uint8_t at 8 bits, else uint16_t.  The padding of every row is zero, so that
 // integer kernels may run over it wherever zeros do not count.
 struct DevicePlane {
   const void* data = nullptr;
@@ -73,12 +73,5 @@ class DeviceMetric {
   // Bytes of device memory that one frame's kernels must at least read and write, for --profile.
   virtual uint64_t bytes_moved() const = 0;
 };
-
-__extension__ using Int128 = __int128;
-
-// The total of the two words that Sums::add_wide filled.
-inline Int128 wide_total(const int64_t* halves) {
-  return (static_cast<Int128>(halves[1]) << 32) + halves[0];
-}
 
 }  // namespace vqx::kernel

@@ -9,7 +9,10 @@
 #endif
 
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "kernel/queue.hpp"
 
@@ -124,10 +127,33 @@ class GpuExecutor {
 #else
   static constexpr const char* kName = "cuda";
 #endif
-  using Stream = VQX_GPU(Stream_t);
+  using Event = VQX_GPU(Event_t);
 
-  GpuExecutor(Stream stream, bool hardware_fp64, size_t shared_limit)
-      : stream_(stream), hardware_fp64_(hardware_fp64), shared_limit_(shared_limit) {}
+  // A queue of its own on the device.
+  static Result<std::unique_ptr<GpuExecutor>> open(int device, bool hardware_fp64) {
+    std::unique_ptr<GpuExecutor> executor(new GpuExecutor(device, hardware_fp64));
+    VQX_RETURN_IF_ERROR(executor->activate());
+    int limit = 0;
+    VQX_RETURN_IF_ERROR(check(VQX_GPU(DeviceGetAttribute)(&limit, kSharedLimitAttribute, device),
+                              "query of the device"));
+    executor->shared_limit_ = static_cast<size_t>(limit);
+    VQX_RETURN_IF_ERROR(check(
+        VQX_GPU(StreamCreateWithFlags)(&executor->stream_, VQX_GPU(StreamNonBlocking)), "queue"));
+    return Result<std::unique_ptr<GpuExecutor>>(std::move(executor));
+  }
+  ~GpuExecutor() {
+#if !defined(VQX_TARGET_HIP)
+    for (const cudaGraphExec_t graph : graphs_) (void)cudaGraphExecDestroy(graph);
+#endif
+    if (stream_ != nullptr) (void)VQX_GPU(StreamDestroy)(stream_);
+  }
+  GpuExecutor(const GpuExecutor&) = delete;
+  GpuExecutor& operator=(const GpuExecutor&) = delete;
+
+  // Both interfaces keep a current device per thread: every thread calls this first.
+  Status activate() const {
+    return check(VQX_GPU(SetDevice)(device_), "selecting the device");
+  }
 
   bool hardware_fp64() const {
     return hardware_fp64_;
@@ -135,8 +161,8 @@ class GpuExecutor {
   size_t shared_limit() const {
     return shared_limit_;
   }
-  Stream stream() const {
-    return stream_;
+  size_t allocated_bytes() const {
+    return allocated_bytes_;
   }
 
   Result<void*> allocate(size_t bytes) {
@@ -146,6 +172,7 @@ class GpuExecutor {
       release(memory);
       return cleared;
     }
+    allocated_bytes_ += bytes;
     return memory;
   }
   void release(void* memory) {
@@ -160,6 +187,7 @@ class GpuExecutor {
     const auto error = cudaMallocHost(&memory, bytes == 0 ? 1 : bytes);
 #endif
     VQX_RETURN_IF_ERROR(check(error, "allocation of pinned memory"));
+    std::memset(memory, 0, bytes);
     return memory;
   }
   void release_pinned(void* memory) {
@@ -209,28 +237,101 @@ class GpuExecutor {
     return check(VQX_GPU(StreamSynchronize)(stream_), "execution");
   }
 
+  // ---- events: points in a queue -------------------------------------------------------------
+
+  // Without `timing` an event is cheaper, and the host sleeps while it waits.
+  Result<Event> create_event(bool timing) {
+    Event event = nullptr;
+    const unsigned flags =
+        timing ? VQX_GPU(EventDefault) : VQX_GPU(EventDisableTiming) | VQX_GPU(EventBlockingSync);
+    VQX_RETURN_IF_ERROR(check(VQX_GPU(EventCreateWithFlags)(&event, flags), "event"));
+    return event;
+  }
+  void destroy_event(Event event) {
+    (void)VQX_GPU(EventDestroy)(event);
+  }
+  Status record(Event event) {
+    return check(VQX_GPU(EventRecord)(event, stream_), "event");
+  }
+  // Later work of this queue waits for the event, which another queue may have recorded.
+  Status wait(Event event) {
+    return check(VQX_GPU(StreamWaitEvent)(stream_, event, 0), "waiting for an event");
+  }
+  Status synchronize(Event event) {
+    return check(VQX_GPU(EventSynchronize)(event), "execution");
+  }
+  Result<double> seconds_between(Event first, Event last) {
+    float milliseconds = 0;
+    VQX_RETURN_IF_ERROR(check(VQX_GPU(EventElapsedTime)(&milliseconds, first, last), "timing"));
+    return milliseconds * 1e-3;
+  }
+
+  // ---- recording: replaying many launches costs the host one call ------------------------------
+  //
+  // record_graph() queues what `enqueue` queues and returns the number by which replay() repeats
+  // it, or -1 where nothing is recorded.
+
+#if defined(VQX_TARGET_HIP)
+  template <class F>
+  Result<int> record_graph(F&& enqueue) {
+    VQX_RETURN_IF_ERROR(enqueue());
+    return -1;
+  }
+  Status replay(int /*number*/) {
+    return {};
+  }
+#else
+  template <class F>
+  Result<int> record_graph(F&& enqueue) {
+    VQX_RETURN_IF_ERROR(
+        check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording"));
+    const Status queued = enqueue();
+    cudaGraph_t graph = nullptr;
+    const Status ended = check(cudaStreamEndCapture(stream_, &graph), "recording");
+    VQX_RETURN_IF_ERROR(queued);
+    VQX_RETURN_IF_ERROR(ended);
+    cudaGraphExec_t executable = nullptr;
+    const Status made = check(cudaGraphInstantiate(&executable, graph, 0), "recording");
+    (void)cudaGraphDestroy(graph);
+    VQX_RETURN_IF_ERROR(made);
+    graphs_.push_back(executable);
+    const int number = static_cast<int>(graphs_.size()) - 1;
+    VQX_RETURN_IF_ERROR(replay(number));
+    return number;
+  }
+  Status replay(int number) {
+    return check(cudaGraphLaunch(graphs_[static_cast<size_t>(number)], stream_), "launch");
+  }
+#endif
+
   static Status check(VQX_GPU(Error_t) error, const char* what) {
     if (error == VQX_GPU(Success)) return {};
     (void)VQX_GPU(GetLastError)();  // clears it, where it can be cleared
-    const bool memory = error == out_of_memory();
+    const bool memory = error == kOutOfMemory;
     return {memory ? ErrorCode::kOutOfMemory : ErrorCode::kBackend,
             std::string(kName) + ": " + what + " failed: " + VQX_GPU(GetErrorString)(error)};
   }
 
  private:
   static constexpr size_t kStaticLimit = 47 * 1024;
-
-  static VQX_GPU(Error_t) out_of_memory() {
 #if defined(VQX_TARGET_HIP)
-    return hipErrorOutOfMemory;
+  static constexpr auto kOutOfMemory = hipErrorOutOfMemory;
+  static constexpr auto kSharedLimitAttribute = hipDeviceAttributeMaxSharedMemoryPerBlock;
 #else
-    return cudaErrorMemoryAllocation;
+  static constexpr auto kOutOfMemory = cudaErrorMemoryAllocation;
+  static constexpr auto kSharedLimitAttribute = cudaDevAttrMaxSharedMemoryPerBlockOptin;
 #endif
-  }
 
-  Stream stream_;
+  GpuExecutor(int device, bool hardware_fp64) : device_(device), hardware_fp64_(hardware_fp64) {}
+
+  int device_;
   bool hardware_fp64_;
-  size_t shared_limit_;
+  size_t shared_limit_ = 0;
+  size_t allocated_bytes_ = 0;
+  VQX_GPU(Stream_t) stream_ = nullptr;
+#if !defined(VQX_TARGET_HIP)
+  std::vector<cudaGraphExec_t> graphs_;
+#endif
 };
 
 }  // namespace vqx::kernel

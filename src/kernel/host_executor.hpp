@@ -4,7 +4,9 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -45,17 +47,23 @@ class HostExecutor {
  public:
   static constexpr const char* kName = "host";
 
+  static Result<std::unique_ptr<HostExecutor>> open(int /*device*/, bool hardware_fp64) {
+    return std::make_unique<HostExecutor>(hardware_fp64);
+  }
+
   // `hardware_fp64` = false runs the software binary64 that devices without fp64 use.
   explicit HostExecutor(bool hardware_fp64 = true) : hardware_fp64_(hardware_fp64) {}
 
   bool hardware_fp64() const { return hardware_fp64_; }
   size_t shared_limit() const { return size_t{1} << 20; }
+  size_t allocated_bytes() const { return allocated_bytes_; }
 
   Result<void*> allocate(size_t bytes) {
     const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* memory = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
     if (memory == nullptr) return {ErrorCode::kOutOfMemory, "host: out of memory"};
     std::memset(memory, 0, rounded);
+    allocated_bytes_ += rounded;
     return memory;
   }
   void release(void* memory) { std::free(memory); }
@@ -81,16 +89,20 @@ class HostExecutor {
     using Shared = typename Kernel::Shared;
     const int64_t groups = int64_t{grid.x} * grid.y * grid.z;
     bool out_of_memory = false;
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, groups, 8), [&](const auto& range) {
-      const std::unique_ptr<Shared> shared(new (std::nothrow) Shared);
-      if (shared == nullptr) {
-        __atomic_store_n(&out_of_memory, true, __ATOMIC_RELAXED);
-        return;
-      }
-      for (int64_t i = range.begin(); i != range.end(); ++i) {
-        HostGroup<Kernel::kItems> group(grid, i);
-        kernel(group, *shared);
-      }
+    // Isolated: a thread that waits for groups must not take up other work of the caller, which may
+    // hold a lock around this call.
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(tbb::blocked_range<int64_t>(0, groups, 8), [&](const auto& range) {
+        const std::unique_ptr<Shared> shared(new (std::nothrow) Shared);
+        if (shared == nullptr) {
+          __atomic_store_n(&out_of_memory, true, __ATOMIC_RELAXED);
+          return;
+        }
+        for (int64_t i = range.begin(); i != range.end(); ++i) {
+          HostGroup<Kernel::kItems> group(grid, i);
+          kernel(group, *shared);
+        }
+      });
     });
     if (out_of_memory) return {ErrorCode::kOutOfMemory, "host: out of memory"};
     return {};
@@ -98,9 +110,31 @@ class HostExecutor {
 
   Status finish() { return {}; }
 
+  // Work is done when its call returns, so events are only points in time.
+  using Event = std::chrono::steady_clock::time_point*;
+  Status activate() const { return {}; }
+  Result<Event> create_event(bool /*timing*/) { return new std::chrono::steady_clock::time_point; }
+  void destroy_event(Event event) { delete event; }
+  Status record(Event event) {
+    *event = std::chrono::steady_clock::now();
+    return {};
+  }
+  template <class F>
+  Result<int> record_graph(F&& enqueue) {
+    VQX_RETURN_IF_ERROR(enqueue());
+    return -1;
+  }
+  Status replay(int /*number*/) { return {}; }
+  Status wait(Event) { return {}; }
+  Status synchronize(Event) { return {}; }
+  Result<double> seconds_between(Event first, Event last) {
+    return std::chrono::duration<double>(*last - *first).count();
+  }
+
  private:
   static constexpr size_t kAlignment = 256;
   bool hardware_fp64_;
+  size_t allocated_bytes_ = 0;
 };
 
 }  // namespace vqx::kernel

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "kernel/device_metric.hpp"
+#include "exact/wide_sum.hpp"
 #include "kernel/host_executor.hpp"
 
 namespace vqx::kernel {
@@ -137,15 +137,15 @@ TEST(Kernel, WideSumsDoNotOverflow) {
   auto terms = HostBuffer<int64_t>::allocate(executor, kCount).value();
   auto words = HostBuffer<int64_t>::allocate(executor, 2).value();
   std::mt19937_64 random(2);
-  Int128 expected = 0;
+  exact::WideSum expected;
   for (int i = 0; i < kCount; ++i) {
     terms.data()[i] = static_cast<int64_t>(random()) / (i % 3 == 0 ? 1 : 2);
     if (i % 2 == 0) terms.data()[i] = std::abs(terms.data()[i]);
-    expected += terms.data()[i];
+    expected.add(terms.data()[i]);
   }
   ASSERT_TRUE(
       executor.launch(WideSum{terms.data(), kCount, words.data()}, {ceil_div(kCount, 1000)}).ok());
-  EXPECT_TRUE(wide_total(words.data()) == expected);
+  EXPECT_EQ(exact::WideSum::from_halves(words.data()[0], words.data()[1]), expected);
 }
 
 // A selection in two chained kernels: a histogram, then the bin that holds the k-th smallest value,

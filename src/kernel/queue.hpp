@@ -3,18 +3,20 @@
 // Every executor (HostExecutor, GpuExecutor, SyclExecutor) offers the same members, so that host
 // code is written once as a template over it:
 //
-//   static constexpr const char* kName;                 "host", "cuda", "hip", "sycl"
-//   bool hardware_fp64() const;                         which Real64 to run kernels with
-//   size_t shared_limit() const;                        most bytes of work-group memory
-//   Result<void*> allocate(size_t bytes);               device memory, 256-byte aligned, zeroed
+//   static constexpr const char* kName;          "host", "cuda", "hip", "sycl"
+//   bool hardware_fp64() const;                  which Real64 to run kernels with
+//   size_t shared_limit() const;                 most bytes of work-group memory
+//   size_t allocated_bytes() const;              device memory taken so far
+//   Result<void*> allocate(size_t bytes);        device memory, 256-byte aligned, zeroed
 //   void release(void* memory);
-//   Result<void*> allocate_pinned(size_t bytes);        host memory that the device reads directly
+//   Result<void*> allocate_pinned(size_t bytes); host memory that the device reads directly, zeroed
 //   void release_pinned(void* memory);
-//   Status upload(void* device, const void* host, size_t bytes);     asynchronous, from pinned
-//   memory Status download(void* host, const void* device, size_t bytes);   asynchronous, to pinned
-//   memory Status copy(void* device, const void* device_source, size_t bytes); Status zero(void*
-//   device, size_t bytes); template <class Kernel> Status launch(const Kernel& kernel, Grid grid);
-//   Status finish();                                    waits for everything queued so far
+//   Status upload(device, host, bytes);          asynchronous, from pinned memory
+//   Status download(host, device, bytes);        asynchronous, to pinned memory
+//   Status copy(device, device_source, bytes);
+//   Status zero(device, bytes);
+//   Status launch(kernel, grid);
+//   Status finish();                             waits for everything queued so far
 //
 // Everything runs in the order in which it was queued, so a kernel reads what earlier ones left in
 // device memory: values computed on the device (a threshold, a count) feed later kernels through a
@@ -49,7 +51,7 @@ class Buffer {
     buffer.executor_ = &executor;
     buffer.data_ = static_cast<T*>(memory);
     buffer.size_ = size;
-    return buffer;
+    return Result<Buffer>(std::move(buffer));  // nvcc does not move here by itself
   }
 
   T* data() const { return data_; }

@@ -15,6 +15,9 @@
 
 #include "kernel/scalar.hpp"
 
+#define VQX_EXACT_FN VQX_FN
+#include "exact/soft_double.hpp"
+
 namespace vqx::kernel {
 
 VQX_FN uint64_t double_bits(double value) {
@@ -112,5 +115,48 @@ class HardwareReal64 {
   VQX_FN explicit HardwareReal64(double value) : value_(value) {}
   double value_;
 };
+
+class SoftwareReal64 {
+ public:
+  SoftwareReal64() = default;
+
+  VQX_FN static SoftwareReal64 from(float value) {
+    return SoftwareReal64(exact::soft::from_float_bits(float_bits(value)));
+  }
+  VQX_FN static SoftwareReal64 from_integer(int64_t value) {
+    return SoftwareReal64(exact::soft::from_int64(value));
+  }
+  VQX_FN static SoftwareReal64 from_bits(uint64_t bits) { return SoftwareReal64(bits); }
+
+  VQX_FN uint64_t bits() const { return bits_; }
+  VQX_FN float to_float() const { return float_from_bits(exact::soft::to_float_bits(bits_)); }
+  VQX_FN int64_t to_fixed(int shift) const { return detail::double_bits_to_fixed(bits_, shift); }
+
+  friend VQX_FN SoftwareReal64 operator+(SoftwareReal64 a, SoftwareReal64 b) {
+    return SoftwareReal64(exact::soft::add(a.bits_, b.bits_));
+  }
+  friend VQX_FN SoftwareReal64 operator-(SoftwareReal64 a, SoftwareReal64 b) {
+    return SoftwareReal64(exact::soft::subtract(a.bits_, b.bits_));
+  }
+  friend VQX_FN SoftwareReal64 operator*(SoftwareReal64 a, SoftwareReal64 b) {
+    return SoftwareReal64(exact::soft::multiply(a.bits_, b.bits_));
+  }
+  friend VQX_FN SoftwareReal64 operator/(SoftwareReal64 a, SoftwareReal64 b) {
+    return SoftwareReal64(exact::soft::divide(a.bits_, b.bits_));
+  }
+  friend VQX_FN bool operator<(SoftwareReal64 a, SoftwareReal64 b) {
+    return exact::soft::less(a.bits_, b.bits_);
+  }
+
+ private:
+  VQX_FN explicit SoftwareReal64(uint64_t bits) : bits_(bits) {}
+  uint64_t bits_;
+};
+
+// Calls f with a value of the class that the executor's device needs.
+template <class Executor, class F>
+auto dispatch_real64(const Executor& executor, F&& f) {
+  return executor.hardware_fp64() ? f(HardwareReal64{}) : f(SoftwareReal64{});
+}
 
 }  // namespace vqx::kernel

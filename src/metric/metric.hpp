@@ -126,6 +126,15 @@ struct Output {
   Appearance appearance = Appearance::kFirstFrame;
 };
 
+// A plain struct as the bytes that device_config() returns.
+template <class T>
+std::vector<std::byte> plain_bytes(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<std::byte> bytes(sizeof(T));
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  return bytes;
+}
+
 // One metric, configured with one or more option sets that share work.  Immutable: measure() runs
 // on several frames at once.
 class Metric {

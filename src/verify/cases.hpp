@@ -1,5 +1,6 @@
-// The cases that compare SIMD levels and backends: contents from random to extreme, in planes with padded strides whose padding
-// is filled with guard bytes, so that a metric that reads or writes outside a plane is caught.
+// The cases that compare SIMD levels and backends: contents from random to extreme, in planes with
+// padded strides whose padding is filled with guard bytes, so that a metric that reads or writes
+// outside a plane is caught.
 #pragma once
 
 #include <cstdint>

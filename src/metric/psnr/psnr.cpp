@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "metric/psnr/psnr_math.hpp"
+
 #include "exact/functions.hpp"
 
 namespace vqx {
@@ -122,6 +124,10 @@ class Psnr final : public Metric {
       out[set] = Measured::of(wanted);
     }
     return {};
+  }
+
+  std::vector<std::byte> device_config(std::size_t set) const override {
+    return plain_bytes(DeviceOptions{configs_[set].planes});
   }
 
   Status finish_frame(std::size_t set, const MeasuredWindow& window,

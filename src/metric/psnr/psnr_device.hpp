@@ -8,13 +8,9 @@
 
 #include "kernel/device_metric.hpp"
 #include "kernel/kernel.hpp"
+#include "metric/psnr/psnr_math.hpp"
 
 namespace vqx::psnr {
-
-// What one option set asks of a device.
-struct DeviceOptions {
-  int64_t chroma = 0;  // 1: also Cb and Cr
-};
 
 // Bytes16 of unsigned samples: their squared differences.  16 * 255^2 and 8 * 65535^2 fit 64 bits.
 template <class Sample>
@@ -63,10 +59,13 @@ struct SumSquares {
     const int count = left < kPacksPerGroup ? left : kPacksPerGroup;
     const std::byte* a = reference[plane] + int64_t{first} * 16;
     const std::byte* b = distorted[plane] + int64_t{first} * 16;
-    const auto total = kernel::sum_each<1>(group, count, [&](int i, kernel::Sums<1>& sum) {
+    auto total = kernel::sum_each<1>(group, count, [&](int i, kernel::Sums<1>& sum) {
       sum[0] += squared_differences<Sample>(kernel::load16(a + int64_t{i} * 16),
                                             kernel::load16(b + int64_t{i} * 16));
     });
+#if defined(VQX_BREAK_KERNEL)
+    if (group.x() == 0 && group.z() == 0) total[0] += 1;  // to see verification fail
+#endif
     kernel::add_to_global(group, sums + plane, total);
   }
 };
@@ -78,8 +77,8 @@ class PsnrDevice final : public kernel::DeviceMetric {
       Executor& executor, const VideoFormat& format, std::span<const kernel::DeviceConfig> sets) {
     auto metric = std::unique_ptr<PsnrDevice>(new PsnrDevice(executor, format));
     for (const kernel::DeviceConfig& set : sets) {
-      const bool chroma = kernel::read_config<DeviceOptions>(set).chroma != 0;
-      metric->planes_of_set_.push_back(chroma ? format.plane_count() : 1);
+      metric->planes_of_set_.push_back(
+          static_cast<int>(kernel::read_config<DeviceOptions>(set).planes));
     }
     metric->planes_ =
         *std::max_element(metric->planes_of_set_.begin(), metric->planes_of_set_.end());

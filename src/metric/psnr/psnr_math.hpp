@@ -1,9 +1,14 @@
-// The arithmetic of one sample pair.
+// The arithmetic of one sample pair, and what a device needs to know.
 #pragma once
 
 #include <cstdint>
 
 namespace vqx::psnr {
+
+// One option set, for the device side.
+struct DeviceOptions {
+  std::int64_t planes = 1;  // 1, or all of the format
+};
 
 inline std::uint64_t squared_difference(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t d = a > b ? a - b : b - a;

@@ -1,0 +1,149 @@
+// Backends: loading, self-test, pipelines; the parity gate on the host backend.
+#include "backend/backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backend/device_run.hpp"
+#include "kernel/host_executor.hpp"
+#include "kernel/probes.hpp"
+#include "metric/registry.hpp"
+#include "verify/cases.hpp"
+#include "verify/verify.hpp"
+
+namespace vqx::backend {
+namespace {
+
+TEST(Backend, HostGivesTheKnownResultsOfTheProbes) {
+  kernel::HostExecutor executor;
+  std::vector<int64_t> words(kernel::kProbeCount);
+  ASSERT_TRUE(kernel::launch_probes(executor, words.data()).ok());
+  for (int i = 0; i < kernel::kProbeCount; ++i) {
+    EXPECT_EQ(words[static_cast<std::size_t>(i)], kernel::kProbes[i].expected)
+        << kernel::kProbes[i].name;
+  }
+  // Software binary64 is tested on the same operands as hardware.
+  EXPECT_EQ(words[kernel::kMultiplyAdd64], words[kernel::kSoftMultiplyAdd64]);
+  EXPECT_EQ(words[kernel::kDivide64], words[kernel::kSoftDivide64]);
+  EXPECT_EQ(words[kernel::kConvert64], words[kernel::kSoftConvert64]);
+  // The probes can tell: a fused form gives another result.
+  EXPECT_NE(words[kernel::kMultiplyAdd], words[kernel::kFusedMultiplyAdd]);
+}
+
+TEST(Backend, HostPassesTheSelfTest) {
+  for (const abi::Fp64 fp64 : {abi::kFp64Auto, abi::kFp64Hardware, abi::kFp64Software}) {
+    abi::Error error;
+    host_backend()->self_test(0, fp64, &error);
+    EXPECT_TRUE(to_status(error).ok()) << error.text;
+  }
+}
+
+TEST(Backend, NamesWhatIsMissing) {
+  const auto unknown = load_backend("metal");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.status().code(), ErrorCode::kUnknownName);
+
+  ASSERT_EQ(setenv("VQX_BACKEND_PATH", "/nonexistent/backends", 1), 0);
+  const auto missing = load_backend("sycl");
+  unsetenv("VQX_BACKEND_PATH");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.status().code(), ErrorCode::kBackend);
+  EXPECT_NE(missing.status().message().find("/nonexistent/backends"), std::string::npos);
+}
+
+TEST(Backend, ListsTheHost) {
+  bool found = false;
+  for (const BackendDevices& entry : list_devices()) {
+    if (entry.backend != "host") continue;
+    found = true;
+    ASSERT_EQ(entry.devices.size(), 1u);
+    EXPECT_TRUE(entry.devices[0].self_test.ok());
+    EXPECT_GT(entry.devices[0].memory, 0u);
+  }
+  EXPECT_TRUE(found);
+}
+
+class DeviceRunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const MetricInfo* info = find_metric("psnr");
+    ASSERT_NE(info, nullptr);
+    options_.push_back(parse_options("psnr", info->options, {}, nullptr).value());
+    metric_ = info->create({format_, true, options_}).value();
+  }
+  DeviceRequest request() const { return {"psnr", metric_.get(), 1}; }
+
+  VideoFormat format_{131, 67, ChromaFormat::k420, 8};
+  std::vector<Options> options_;
+  std::unique_ptr<Metric> metric_;
+};
+
+TEST_F(DeviceRunTest, RefusesMissingDevices) {
+  const DeviceRequest psnr = request();
+  DeviceRunOptions options;
+  options.devices = {3};
+  const auto run = DeviceRun::open(options, format_, std::span(&psnr, 1));
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.status().code(), ErrorCode::kBackend);
+}
+
+TEST_F(DeviceRunTest, ManyThreadsShareTheSlots) {
+  constexpr int kThreads = 5;
+  constexpr int kFramesEach = 8;
+  const DeviceRequest psnr = request();
+  DeviceRunOptions options;
+  options.frames_in_flight = 2;
+  options.profile = true;
+  const auto run = DeviceRun::open(options, format_, std::span(&psnr, 1)).value();
+  EXPECT_EQ(run->frames_in_flight(), 2);
+  EXPECT_GT(run->device_bytes(), 0u);
+  std::vector<std::vector<Measured>> device(kThreads * kFramesEach);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = t * kFramesEach; i < (t + 1) * kFramesEach; ++i) {
+        const auto pair = verify::make_pair(format_, verify::Content::kNatural, i);
+        const Frame frame(i, pair.reference->picture(), pair.distorted->picture());
+        std::vector<std::vector<Measured>> out(1);
+        ASSERT_TRUE(run->measure(frame, SerialRunner(), out).ok());
+        device[static_cast<std::size_t>(i)] = out[0];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ScratchPool scratch;
+  const SerialRunner runner;
+  for (int i = 0; i < kThreads * kFramesEach; ++i) {
+    const auto pair = verify::make_pair(format_, verify::Content::kNatural, i);
+    const std::shared_ptr<const Frame> window[] = {
+        std::make_shared<Frame>(i, pair.reference->picture(), pair.distorted->picture())};
+    std::vector<Measured> cpu(1);
+    ASSERT_TRUE(metric_->measure(MeasureContext(window, runner, scratch), cpu).ok());
+    EXPECT_EQ(device[static_cast<std::size_t>(i)], cpu) << "frame " << i;
+  }
+  const std::vector<ProfileEntry> profile = run->profile();
+  ASSERT_EQ(profile.size(), 2u);
+  EXPECT_EQ(profile[0].name, "psnr");
+  EXPECT_EQ(profile[0].frames, std::uint64_t{kThreads} * kFramesEach);
+  EXPECT_EQ(profile[1].name, "upload");
+}
+
+TEST(Verify, HostEqualsTheCpu) {
+  verify::VerifyOptions options;
+  options.large = false;
+  int lines = 0;
+  const auto results = verify::verify(options, [&](const verify::MetricResult& result) {
+    ++lines;
+    EXPECT_EQ(result.difference, "") << verify::to_text(result);
+    EXPECT_GT(result.words, 0u);
+  });
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  EXPECT_GT(lines, 0);
+}
+
+}  // namespace
+}  // namespace vqx::backend

@@ -1,0 +1,39 @@
+// The metrics that have a device side.  One row here, and a file in backend/metrics/ that
+// instantiates it, so that a module's metrics compile side by side.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "backend/platform.hpp"
+#include "kernel/device_metric.hpp"
+
+namespace vqx::backend {
+
+using CreateDeviceMetric = Result<std::unique_ptr<kernel::DeviceMetric>> (*)(
+    Platform::Executor& executor, const VideoFormat& format,
+    std::span<const kernel::DeviceConfig> sets);
+
+#define VQX_DEVICE_METRIC_FUNCTION(name)                       \
+  Result<std::unique_ptr<kernel::DeviceMetric>> create_##name( \
+      Platform::Executor& executor, const VideoFormat& format, \
+      std::span<const kernel::DeviceConfig> sets)
+
+VQX_DEVICE_METRIC_FUNCTION(psnr);
+
+// Null: the metric has no device side.
+inline CreateDeviceMetric find_device_metric(std::string_view name) {
+  if (name == "psnr") return create_psnr;
+  return nullptr;
+}
+
+// In backend/metrics/<name>.cpp: VQX_INSTANTIATE_DEVICE_METRIC(psnr, psnr::PsnrDevice)
+#define VQX_INSTANTIATE_DEVICE_METRIC(name, Class)                    \
+  namespace vqx::backend {                                            \
+  VQX_DEVICE_METRIC_FUNCTION(name) {                                  \
+    return Class<Platform::Executor>::create(executor, format, sets); \
+  }                                                                   \
+  }
+
+}  // namespace vqx::backend

@@ -1,0 +1,76 @@
+// Measuring frames on one or several devices of a backend.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/abi.hpp"
+#include "metric/metric.hpp"
+#include "vqx/status.hpp"
+
+namespace vqx::backend {
+
+struct DeviceRunOptions {
+  std::string backend = "host";
+  std::vector<int> devices;  // empty: the first; frames are shared by all that are named
+  bool all_devices = false;
+  abi::Fp64 fp64 = abi::kFp64Auto;
+  int frames_in_flight = 0;  // per device; 0: chosen
+  bool profile = false;      // time every metric
+  bool self_test = true;     // false: the devices were tested already
+};
+
+// A metric to measure, with the number of its option sets.
+struct DeviceRequest {
+  std::string_view name;
+  const Metric* metric;
+  std::size_t sets;
+};
+
+struct ProfileEntry {
+  std::string name;  // of the metric, or "upload"
+  std::uint64_t frames = 0;
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  double bandwidth_share = 0;  // bytes / seconds over the device's measured copy bandwidth
+};
+
+// Whether the backend can measure this request: it has the metric, and every option set a device
+// side.
+bool can_measure(const abi::Backend& backend, const DeviceRequest& request);
+
+class DeviceRun {
+ public:
+  // Tests every device, then prepares its pipeline.  kBackend: missing backend or device, failed
+  // self-test, or a request that it cannot measure; kOutOfMemory: not even one frame fits.
+  static Result<std::unique_ptr<DeviceRun>> open(const DeviceRunOptions& options,
+                                                 const VideoFormat& format,
+                                                 std::span<const DeviceRequest> requests);
+  ~DeviceRun();
+  DeviceRun(const DeviceRun&) = delete;
+  DeviceRun& operator=(const DeviceRun&) = delete;
+
+  // Measures every request of one frame: out[request][set].  May be called from many threads: up to
+  // frames_in_flight() calls overlap on the devices, further ones wait.  Samples are copied to
+  // staging memory in parts that `runner` runs.
+  Status measure(const Frame& frame, const TaskRunner& runner,
+                 std::span<std::vector<Measured>> out);
+
+  int frames_in_flight() const;
+  int device_count() const;
+  std::uint64_t device_bytes() const;  // memory taken on all devices
+  std::uint64_t pinned_bytes() const;  // staging memory of the host
+  // Kernel time and bytes of each metric, all devices together, when profiling.
+  std::vector<ProfileEntry> profile() const;
+
+ private:
+  class Impl;
+  explicit DeviceRun(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vqx::backend

@@ -15,6 +15,7 @@
 
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
+#include "engine/backend_choice.hpp"
 #include "engine/engine.hpp"
 #include "engine/model_set.hpp"
 #include "input/pairing.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 // Exit statuses of libvmaf's tool.
 constexpr int kFailure = 255;  // -1 & 255: nothing could be set up
+constexpr int kUsage = 1;      // and a backend that was named but does not work
 constexpr int kInvalid = 234;  // -EINVAL & 255: a frame could not be read or scored
 
 template <class... Args>
@@ -122,9 +124,9 @@ bool load_models(const VmafOptions& options, ModelSet& models, PlanBuilder& buil
   return true;
 }
 
-bool register_features(const VmafOptions& options, PlanBuilder& builder) {
-  for (const FeatureSpec& feature : options.features) {
-    const Status status = builder.add(split_backend_name(feature.name).metric, feature.options);
+bool register_features(const std::vector<FeatureSpec>& features, PlanBuilder& builder) {
+  for (const FeatureSpec& feature : features) {
+    const Status status = builder.add(feature.name, feature.options);
     if (status.ok()) continue;
     say("{}", status.message());
     say("problem loading feature extractor: {}", feature.name);
@@ -277,7 +279,14 @@ int run_vmaf(const VmafOptions& options) {
   PlanBuilder builder(/*strict=*/false);
   ModelSet models;
   if (!load_models(options, models, builder)) return kFailure;
-  if (!register_features(options, builder)) return kFailure;
+  std::vector<FeatureSpec> features = options.features;
+  BackendChoice backend{.backend = options.backend == "auto" ? best_backend() : options.backend};
+  const Status named = take_backends_from_names(features, backend);
+  if (!named.ok()) {
+    say("{}", named.message());
+    return kUsage;
+  }
+  if (!register_features(features, builder)) return kFailure;
 
   Result<Plan> plan = std::move(builder).build(format);
   if (!plan.ok()) {
@@ -286,8 +295,15 @@ int run_vmaf(const VmafOptions& options) {
   }
   for (const std::string& warning : plan->warnings) say("warning: {}", warning);
 
+  const Result<Placements> placements = place(*plan, backend);
+  if (!placements.ok()) {
+    say("{}", placements.status().message());
+    return kUsage;
+  }
   EngineOptions engine_options;
-  engine_options.threads = static_cast<int>(std::min(options.threads, 1024U));
+  engine_options.threads =
+      static_cast<int>(std::min(options.threads, 1024U)) + frames_in_flight(*placements);
+  engine_options.placements = *placements;
   engine_options.subsample = static_cast<int>(std::clamp(options.subsample, 1U, 1U << 30));
   const std::vector<LoadedModel> loaded = models.models();
   std::vector<std::unique_ptr<Predictor>> predictors;

@@ -6,12 +6,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "backend/backend.hpp"
 #include "base/simd.hpp"
 #include "base/version.hpp"
 #include "cli/vqx_score.hpp"
+#include "engine/backend_choice.hpp"
+#include "input/ffmpeg_source.hpp"
 #include "input/sample_pair.hpp"
 #include "metric/registry.hpp"
 #include "model/model.hpp"
+#include "verify/verify.hpp"
 
 namespace vqx::cli {
 namespace {
@@ -71,14 +75,83 @@ int write_sample(const std::string& folder) {
   return kExitOk;
 }
 
+std::string mebibytes(std::uint64_t bytes) {
+  return fmt::format("{} MiB", bytes >> 20);
+}
+
+int list_all_devices() {
+  for (const backend::BackendDevices& backend : backend::list_devices()) {
+    if (!backend.state.ok())
+      fmt::print("{:<5} not available: {}\n", backend.backend, backend.state.message());
+    for (const backend::Device& device : backend.devices)
+      fmt::print("{:<5} {}: {} ({}), {} of {} free, {} compute units, fp64 in {}, self-test {}\n",
+                 backend.backend, device.index, device.name, device.architecture,
+                 mebibytes(device.memory_free), mebibytes(device.memory), device.compute_units,
+                 device.has_fp64 ? "hardware" : "software",
+                 device.self_test.ok()
+                     ? fmt::format("passed in {:.0f} ms", device.self_test_seconds * 1e3)
+                     : "FAILED: " + device.self_test.message());
+  }
+  return kExitOk;
+}
+
+struct VerifyTexts {
+  std::string backend;
+  std::string device;
+  std::string fp64 = "auto";
+  std::vector<std::string> metrics;
+  bool small = false;
+};
+
+int complain(const Status& status) {
+  fmt::print(stderr, "vqx: {}\n", status.message());
+  return exit_status(status);
+}
+
+int verify_backend(const VerifyTexts& texts) {
+  BackendChoice choice;
+  if (!texts.device.empty()) {
+    const Status parsed = parse_devices(texts.device, choice);
+    if (!parsed.ok()) return complain(parsed);
+  }
+  const Result<abi::Fp64> fp64 = parse_fp64(texts.fp64);
+  if (!fp64.ok()) return complain(fp64.status());
+  verify::VerifyOptions options;
+  options.device.backend = texts.backend;
+  options.device.devices = choice.devices;
+  options.device.all_devices = choice.all_devices;
+  options.device.fp64 = *fp64;
+  options.large = !texts.small;
+  for (const std::string& metric : texts.metrics)
+    options.metrics.push_back(expand_short_name(metric));
+  bool equal = true;
+  const auto results = verify::verify(options, [&](const verify::MetricResult& result) {
+    fmt::print("{}\n", verify::to_text(result));
+    std::fflush(stdout);
+    equal = equal && result.difference.empty();
+  });
+  if (!results.ok()) return complain(results.status());
+  if (results->empty()) {
+    fmt::print(stderr, "vqx: backend {} has none of the metrics asked for\n", texts.backend);
+    return kExitUsage;
+  }
+  fmt::print("{}: {}\n", texts.backend, equal ? "all equal to the CPU" : "DIFFERS from the CPU");
+  return equal ? kExitOk : kExitBelow;
+}
+
 }  // namespace
 
 std::string version_text() {
   std::string levels;
   for (const SimdLevel level : supported_simd_levels())
     levels += " " + std::string(simd_level_name(level));
-  return fmt::format("{}\nSIMD levels of this machine:{} (VQX_SIMD forces one)", kVersionText,
-                     levels);
+  std::string backends = "cpu, host";
+  for (const char* name : {"cuda", "hip", "sycl"})
+    if (backend::load_backend(name).ok()) backends += std::string(", ") + name;
+  const Result<std::string> ffmpeg = input::ffmpeg_versions();
+  return fmt::format("{}\nSIMD levels of this machine:{} (VQX_SIMD forces one)\nbackends: {}\n{}",
+                     kVersionText, levels, backends,
+                     ffmpeg.ok() ? *ffmpeg : "FFmpeg inputs: " + ffmpeg.status().message());
 }
 
 class CommandSet::Impl {
@@ -89,12 +162,25 @@ class CommandSet::Impl {
     models_ = app.add_subcommand("models", "List the built-in VMAF models");
     sample_ = app.add_subcommand("sample", "Write a small sample pair of y4m files");
     sample_->add_option("folder", sample_folder_, "Where to write (default: here)");
+    devices_ = app.add_subcommand("devices", "List backends and devices, each tested");
+    verify_ = app.add_subcommand(
+        "verify", "Compare a backend with the CPU, bit for bit, over the table of cases");
+    verify_->add_option("--backend", verify_texts_.backend, "host, cuda, hip or sycl")->required();
+    verify_->add_option("--device", verify_texts_.device, "A number, 0,1,... or all");
+    verify_->add_option("--device-fp64", verify_texts_.fp64, "auto, hardware or software");
+    verify_->add_option("-f,--feature", verify_texts_.metrics, "Only this metric; repeatable");
+    verify_->add_flag("--small", verify_texts_.small, "Leave out 1080p and 4K pictures");
     app.require_subcommand(0, 1);
   }
-  bool chosen() const { return metrics_->parsed() || models_->parsed() || sample_->parsed(); }
+  bool chosen() const {
+    return metrics_->parsed() || models_->parsed() || sample_->parsed() || devices_->parsed() ||
+           verify_->parsed();
+  }
   int run() const {
     if (metrics_->parsed()) return list_metrics(metric_name_);
     if (models_->parsed()) return list_models();
+    if (devices_->parsed()) return list_all_devices();
+    if (verify_->parsed()) return verify_backend(verify_texts_);
     return write_sample(sample_folder_);
   }
 
@@ -102,6 +188,9 @@ class CommandSet::Impl {
   CLI::App* metrics_;
   CLI::App* models_;
   CLI::App* sample_;
+  CLI::App* devices_;
+  CLI::App* verify_;
+  VerifyTexts verify_texts_;
   std::string metric_name_;
   std::string sample_folder_ = ".";
 };

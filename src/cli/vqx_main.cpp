@@ -24,6 +24,7 @@ namespace {
 struct ScoreTexts {
   std::vector<std::string> features, models, fail_below;
   std::string raw_size, raw_format = "yuv420p", scale_distorted, pixel_format, precision;
+  std::string device, fp64 = "auto";
 };
 
 std::string quoted_command(int argc, char** argv) {
@@ -119,6 +120,17 @@ void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) 
                  "Frame pairs held in memory at once (default: threads + 1)")
       ->group(machine)
       ->check(CLI::PositiveNumber);
+  app.add_option("--backend", options.backend.backend,
+                 "Where to measure: auto, cpu, host (portable kernels on the CPU), cuda, hip, sycl")
+      ->group(machine)
+      ->check(CLI::IsMember({"auto", "cpu", "host", "cuda", "hip", "sycl"}));
+  app.add_option("--device", texts.device, "Devices of the backend: a number, 0,1,... or all")
+      ->group(machine);
+  app.add_option("--device-fp64", texts.fp64,
+                 "Binary64 in kernels: auto, hardware or software; the bits are the same")
+      ->group(machine);
+  app.add_flag("--profile", options.backend.profile, "Print the device time of each metric")
+      ->group(machine);
 }
 
 // A bare model name is a built-in version.
@@ -164,6 +176,8 @@ Status convert(const ScoreTexts& texts, ScoreOptions& options) {
   if (!texts.precision.empty()) {
     VQX_ASSIGN_OR_RETURN(options.number, output::NumberFormat::parse(texts.precision));
   }
+  if (!texts.device.empty()) VQX_RETURN_IF_ERROR(parse_devices(texts.device, options.backend));
+  VQX_ASSIGN_OR_RETURN(options.backend.fp64, parse_fp64(texts.fp64));
   if (options.threads == 0)
     options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return {};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/vmaf_options.hpp"
+#include "engine/backend_choice.hpp"
 #include "input/pairing.hpp"
 #include "input/video_source.hpp"
 
@@ -34,9 +35,7 @@ struct ScoreOptions {
   int first = 0;
   int count = 0;
   int subsample = 1;
-  std::string backend = "auto";
-  std::string device = "0";
-  bool profile = false;
+  BackendChoice backend{.backend = "auto"};
   bool quiet = false;
   std::optional<output::NumberFormat> number;  // of reports; default: round-trip
   std::string command_line;                    // for provenance

@@ -14,6 +14,7 @@
 #include "cli/progress_bar.hpp"
 #include "engine/engine.hpp"
 #include "engine/model_set.hpp"
+#include "input/ffmpeg_source.hpp"
 #include "output/vqx_report.hpp"
 
 namespace vqx::cli {
@@ -34,12 +35,14 @@ class ScoreRun {
   void describe(output::VqxReport& report, const Status& outcome) const;
   const Scores& scores() const { return engine_->scores(); }
   void print_table() const;
+  void print_profile() const;
   int check_limits() const;
   bool prepared() const { return engine_ != nullptr; }
 
  private:
   Status open();
   Status plan();
+  Status choose_placements(const Plan& plan, BackendChoice backend);
   Result<std::unique_ptr<input::VideoSource>> open_side(
       const std::string& path, std::optional<input::ScaleTarget> scale) const;
   std::vector<ModelSpec> default_models() const;
@@ -51,6 +54,8 @@ class ScoreRun {
   std::unique_ptr<input::VideoSource> reference_;
   std::unique_ptr<input::VideoSource> distorted_;
   std::vector<std::string> notes_;
+  std::string backend_ = "cpu";
+  Placements placements_;
   std::vector<output::VqxReport::Source> metric_sources_;
   std::vector<output::VqxReport::Source> model_sources_;
   std::vector<std::string> requested_keys_;  // printed: models and --feature, not model inputs
@@ -114,27 +119,31 @@ Status ScoreRun::plan() {
       features += (features.empty() ? "features=" : ",") + key;
     model_sources_.push_back({model.label, features, "cpu", model.output_keys});
   }
-  for (const FeatureSpec& feature : options_.features)
-    VQX_RETURN_IF_ERROR(builder.add(split_backend_name(feature.name).metric, feature.options));
+  std::vector<FeatureSpec> features = options_.features;
+  BackendChoice backend = options_.backend;
+  VQX_RETURN_IF_ERROR(take_backends_from_names(features, backend));
+  for (const FeatureSpec& feature : features)
+    VQX_RETURN_IF_ERROR(builder.add(feature.name, feature.options));
 
   VQX_ASSIGN_OR_RETURN(Plan plan, std::move(builder).build(reference_->format()));
+  VQX_RETURN_IF_ERROR(choose_placements(plan, backend));
   for (const Instance& instance : plan.instances) {
     output::VqxReport::Source source;
     source.name = instance.info->name;
     source.options = instance.options.text();
-    source.backend = "cpu";
+    source.backend = backend_of(placements_, instance.group);
     for (const std::string& key : instance.keys) source.keys.push_back(display_key(key));
-    const bool requested =
-        std::any_of(options_.features.begin(), options_.features.end(), [&](const auto& feature) {
-          return split_backend_name(feature.name).metric == instance.info->name;
-        });
+    const bool requested = std::any_of(features.begin(), features.end(), [&](const auto& feature) {
+      return feature.name == instance.info->name;
+    });
     if (requested)
       requested_keys_.insert(requested_keys_.end(), source.keys.begin(), source.keys.end());
     metric_sources_.push_back(std::move(source));
   }
 
   EngineOptions engine_options;
-  engine_options.threads = options_.threads;
+  engine_options.threads = options_.threads + frames_in_flight(placements_);
+  engine_options.placements = placements_;
   engine_options.frames_in_flight = options_.frames_in_flight;
   engine_options.subsample = options_.subsample;
   engine_options.first = options_.first;
@@ -142,6 +151,25 @@ Status ScoreRun::plan() {
   VQX_ASSIGN_OR_RETURN(
       engine_,
       Engine::create(std::move(plan), std::move(model_set).take_predictors(), engine_options));
+  return {};
+}
+
+// "auto" takes a device only where the clip is long enough to pay for its start-up, and falls back
+// to the CPU; a named backend must work.
+Status ScoreRun::choose_placements(const Plan& plan, BackendChoice backend) {
+  constexpr std::int64_t kWorthADevice = 200;  // frames
+  const bool automatic = backend.backend == "auto";
+  if (automatic)
+    backend.backend = expected_frames().value_or(0) >= kWorthADevice ? best_backend() : "cpu";
+  Result<Placements> placements = place(plan, backend);
+  if (!placements.ok() && automatic && backend.exceptions.empty()) {
+    notes_.push_back("backend auto fell back to cpu: " + placements.status().message());
+    backend_ = "cpu";
+    return {};
+  }
+  VQX_RETURN_IF_ERROR(placements.status());
+  placements_ = std::move(placements).value();
+  backend_ = backend.backend;
   return {};
 }
 
@@ -249,10 +277,16 @@ void ScoreRun::describe(output::VqxReport& report, const Status& outcome) const 
   report.error = outcome.message();
   report.reference = source_facts(*reference_);
   report.distorted = source_facts(*distorted_);
-  report.environment = {{"backend", "cpu"},
+  report.environment = {{"backend", backend_},
                         {"simd", std::string(simd_level_name(active_simd_level()))},
                         {"threads", std::to_string(options_.threads)}};
-  for (const std::string& note : notes_) report.environment.emplace_back("accepted", note);
+  const auto is_own = [](const input::VideoSource& source) {
+    return source.info().container == "YUV4MPEG2" || source.info().container == "raw";
+  };
+  if (!is_own(*reference_) || !is_own(*distorted_))
+    if (const Result<std::string> ffmpeg = input::ffmpeg_versions(); ffmpeg.ok())
+      report.environment.emplace_back("ffmpeg", *ffmpeg);
+  for (const std::string& note : notes_) report.environment.emplace_back("note", note);
   report.metrics = metric_sources_;
   report.models = model_sources_;
   report.scores = &scores();
@@ -293,6 +327,28 @@ void ScoreRun::print_table() const {
              scores().frame_count() == 1 ? "" : "s", reference_->format().width,
              reference_->format().height, chroma_name(reference_->format().chroma),
              reference_->format().bit_depth);
+}
+
+void ScoreRun::print_profile() const {
+  if (!options_.backend.profile) return;
+  std::vector<backend::ProfileEntry> entries;
+  for (const auto& placement : placements_)
+    if (placement->run() != nullptr)
+      for (const backend::ProfileEntry& entry : placement->run()->profile())
+        entries.push_back(entry);
+  if (entries.empty()) {
+    fmt::print("profile: nothing ran on a device\n");
+    return;
+  }
+  fmt::print("{:<16} {:>8} {:>12} {:>10} {:>14}\n", "on device", "frames", "ms a frame", "GB/s",
+             "of copy rate");
+  for (const backend::ProfileEntry& entry : entries) {
+    const double frames = static_cast<double>(std::max<std::uint64_t>(1, entry.frames));
+    fmt::print("{:<16} {:>8} {:>12.4f} {:>10.1f} {:>13.1f}%\n", entry.name, entry.frames,
+               entry.seconds / frames * 1e3,
+               entry.seconds > 0 ? static_cast<double>(entry.bytes) / entry.seconds / 1e9 : 0.0,
+               entry.bandwidth_share * 100);
+  }
 }
 
 int ScoreRun::check_limits() const {
@@ -377,6 +433,7 @@ int run_score(const ScoreOptions& options) {
     }
   }
   if (outcome.ok() || run.scores().frame_count() > 0) run.print_table();
+  run.print_profile();
   if (!outcome.ok()) {
     fmt::print("incomplete: the run broke off after {} frames\n", run.scores().frame_count());
     return exit_status(outcome);

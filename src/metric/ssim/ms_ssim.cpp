@@ -150,6 +150,13 @@ class FloatMsSsim final : public Metric {
     return {};
   }
 
+  std::vector<std::byte> device_config(std::size_t set) const override {
+    DeviceOptions options;
+    options.planes = configs_[set].planes;
+    options.separable = configs_[set].variant == Variant::kSeparable ? 1 : 0;
+    return plain_bytes(options);
+  }
+
   Status finish_frame(std::size_t set, const MeasuredWindow& window,
                       std::span<double> scores) const override {
     const Config& config = configs_[set];

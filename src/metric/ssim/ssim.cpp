@@ -132,6 +132,17 @@ class FloatSsim final : public Metric {
     return {};
   }
 
+  std::vector<std::byte> device_config(std::size_t set) const override {
+    const Config& config = configs_[set];
+    DeviceOptions options;
+    options.planes = config.planes;
+    for (int p = 0; p < config.planes; ++p) {
+      if (config.factor[p] > kMaxExactFactor) return {};
+      options.factor[p] = config.factor[p];
+    }
+    return plain_bytes(options);
+  }
+
   Status finish_frame(std::size_t set, const MeasuredWindow& window,
                       std::span<double> scores) const override {
     const Config& config = configs_[set];
@@ -204,11 +215,6 @@ Samples samples_of(const float* data, int width, int height) {
 
 int automatic_factor(Size plane) {
   return std::max(1, (std::min(plane.width, plane.height) + 128) / 256);  // halves go up
-}
-
-Size decimated(Size plane, int factor) {
-  if (factor == 1) return plane;
-  return {plane.width / factor + plane.width % 2, plane.height / factor + plane.height % 2};
 }
 
 void append_total(const WideSum& total, Measured& measured) {

@@ -70,22 +70,7 @@ struct Samples {
 Samples samples_of(const Plane& plane, int bit_depth);
 Samples samples_of(const float* data, int width, int height);  // rows without padding
 
-// A size in samples; may be degenerate (0 or less).
-struct Size {
-  int width = 0;
-  int height = 0;
-  std::int64_t area() const { return std::int64_t{width} * height; }
-  friend bool operator==(const Size&, const Size&) = default;
-};
-int automatic_factor(Size plane);
-Size decimated(Size plane, int factor);
-inline Size next_level(Size level) {
-  return {(level.width + 1) / 2, (level.height + 1) / 2};
-}
-// Window positions; zero or negative sides where no window fits.
-inline Size positions(Size plane) {
-  return {plane.width - kReach, plane.height - kReach};
-}
+int automatic_factor(Size plane);  // of float_ssim
 
 // ---- measuring, on the active SIMD level -------------------------------------------------------
 

@@ -482,8 +482,7 @@ TermSums sum_terms(const MeasureContext& context, const Samples& a, const Sample
 }
 
 void decimate(const MeasureContext& context, const Samples& in, int factor, float* out) {
-  // Beyond 128 the sums are no longer exact by proof, so the law's order is kept.
-  if (simd_is_scalar() || factor > 128) return decimate_reference(in, factor, out);
+  if (simd_is_scalar() || factor > kMaxExactFactor) return decimate_reference(in, factor, out);
   const Size size = decimated({in.width, in.height}, factor);
   constexpr int kRows = 8;
   context.parallel((size.height + kRows - 1) / kRows, [&](int band) {

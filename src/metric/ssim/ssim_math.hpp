@@ -92,6 +92,35 @@ constexpr float sample_scale(int bit_depth) {
   return 1.0f / static_cast<float>(1 << (bit_depth - 8));
 }
 
+// A size in samples; may be degenerate (0 or less).
+struct Size {
+  int width = 0;
+  int height = 0;
+  std::int64_t area() const { return std::int64_t{width} * height; }
+  friend bool operator==(const Size&, const Size&) = default;
+};
+inline Size decimated(Size plane, int factor) {
+  if (factor == 1) return plane;
+  return {plane.width / factor + plane.width % 2, plane.height / factor + plane.height % 2};
+}
+inline Size next_level(Size level) {
+  return {(level.width + 1) / 2, (level.height + 1) / 2};
+}
+// Window positions; zero or negative sides where no window fits.
+inline Size positions(Size plane) {
+  return {plane.width - kReach, plane.height - kReach};
+}
+
+// What one option set asks of a device.
+struct DeviceOptions {
+  std::int64_t planes = 1;
+  std::int64_t factor[3] = {};  // float_ssim: decimation of each plane
+  std::int64_t separable = 0;   // float_ms_ssim: 1 for the separable variant
+};
+// Up to here sums of a cell are exact whatever their order (products are multiples of 2^-45, totals
+// below 2^8); greater factors are left to the plain code, in the law's order.
+inline constexpr int kMaxExactFactor = 128;
+
 // Reflection about the half-sample border (-1 -> 0, n -> n - 1), repeated where needed.
 VQX_FN int mirror(int index, int n) {
   while (index < 0 || index >= n) index = index < 0 ? -1 - index : 2 * n - 1 - index;

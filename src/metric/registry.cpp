@@ -15,6 +15,7 @@ extern const MetricInfo kFloatPsnrInfo;
 extern const MetricInfo kFloatSsimInfo;
 extern const MetricInfo kPsnrInfo;
 extern const MetricInfo kPsnrHvsInfo;
+extern const MetricInfo kMotionInfo;
 // clang-format on
 
 namespace {
@@ -27,8 +28,9 @@ const std::array kMetrics{
     &kCiedeInfo,
     &kPsnrInfo,
     &kPsnrHvsInfo,
-    &kCambiInfo,
     &kAdmInfo,
+    &kMotionInfo,
+    &kCambiInfo,
 };
 // clang-format on
 

@@ -5,7 +5,8 @@ namespace vqx::verify {
 
 std::span<const MetricCase> metric_cases() {
   static const std::vector<MetricCase> cases = {
-      // {metric, options, smallest width, smallest height, needs chroma, greatest depth, most pixels}
+      // {metric, options, smallest width, smallest height, needs chroma, greatest depth, most
+      // pixels}
       {"float_psnr", {}, 1, 1, false, 16},
       {"float_ms_ssim", {{"enable_lcs", "true"}}, 176, 176, false, 16},
       {"float_ms_ssim", {{"variant", "separable"}, {"enable_db", "true"}}, 176, 176, false, 16},
@@ -63,6 +64,18 @@ std::span<const MetricCase> metric_cases() {
        false,
        16},
       {"adm", {{"adm_csf_mode", "1"}, {"adm_skip_aim", "true"}}, 33, 33, false, 16},
+      {"motion", {{"debug", "true"}}, 3, 3, false, 16},
+      {"motion",
+       {{"motion_five_frame_window", "true"},
+        {"motion_moving_average", "true"},
+        {"motion_blend_factor", "0.5"},
+        {"motion_blend_offset", "3"},
+        {"motion_max_val", "18"}},
+       3,
+       3,
+       false,
+       16},
+      {"motion", {{"motion_force_zero", "true"}}, 3, 3, false, 16},
   };
   return cases;
 }

@@ -81,6 +81,12 @@ VQX_KERNEL_FN void repeat(F&& f) {
   }
 }
 
+// mirror() without repetition: enough for windows that are narrower than the picture.
+VQX_KERNEL_FN int reflect(int index, int n) {
+  const int above = index < 0 ? -1 - index : index;
+  return above < n ? above : 2 * n - 1 - above;
+}
+
 // ---- decimation --------------------------------------------------------------------------------
 
 // One group makes a run of nodes of one row: columns of the cells first, 16 bytes of samples to an
@@ -91,10 +97,11 @@ struct Decimate {
   static constexpr int kItems = 256;
   static constexpr int kColumns = 4096;
   static constexpr int kPerPack = 16 / sizeof(Sample);
-  static constexpr int kFixed = 45;  // fractional bits of a product
+  static constexpr int kRowsAtOnce = 8;  // loads in flight
+  static constexpr int kFixed = 45;      // fractional bits of a product
   using Sum = std::conditional_t<PowerOfTwo, uint32_t, int64_t>;
   struct Shared {
-    Sum columns[kColumns];
+    Sum columns[kColumns + kColumns / 32];  // see slot()
   };
 
   SourcePair<Sample> source;
@@ -119,17 +126,25 @@ struct Decimate {
     const int packs = kernel::ceil_div(rest < kColumns ? rest : kColumns, kPerPack);
     const int first_row = group.y() * factor - margin;
     kernel::each(group, packs, [&](int pack) {
+      const std::byte* column =
+          in.data + (int64_t{first_column} + pack * kPerPack) * int64_t{sizeof(Sample)};
       Sum sum[kPerPack] = {};
-      for (int j = 0; j < factor; ++j) {
-        const int row = mirror(first_row + j, source.height);
-        const kernel::Bytes16 bytes =
-            kernel::load16(in.data + row * in.pitch +
-                           (int64_t{first_column} + pack * kPerPack) * int64_t{sizeof(Sample)});
+      for (int first = 0; first < factor; first += kRowsAtOnce) {
+        kernel::Bytes16 bytes[kRowsAtOnce];
         VQX_UNROLL
-        for (int i = 0; i < kPerPack; ++i) sum[i] += term(bytes, i);
+        for (int j = 0; j < kRowsAtOnce; ++j) {
+          const int row = first + j < factor ? first + j : factor - 1;
+          bytes[j] = kernel::load16(column + reflect(first_row + row, source.height) * in.pitch);
+        }
+        VQX_UNROLL
+        for (int j = 0; j < kRowsAtOnce; ++j) {
+          if (first + j >= factor) break;
+          VQX_UNROLL
+          for (int i = 0; i < kPerPack; ++i) sum[i] += term(bytes[j], i);
+        }
       }
       VQX_UNROLL
-      for (int i = 0; i < kPerPack; ++i) shared.columns[pack * kPerPack + i] = sum[i];
+      for (int i = 0; i < kPerPack; ++i) shared.columns[slot(pack * kPerPack + i)] = sum[i];
     });
     group.sync();
     const int nodes = nodes_wide - first_node;
@@ -137,7 +152,7 @@ struct Decimate {
       const int column = (first_node + node) * factor - margin;
       Sum sum = 0;
       for (int i = 0; i < factor; ++i)
-        sum += shared.columns[mirror(column + i, source.width) - first_column];
+        sum += shared.columns[slot(reflect(column + i, source.width) - first_column)];
       (group.z() == 0 ? target[0]
                       : target[1])[int64_t{group.y()} * nodes_wide + first_node + node] =
           value(sum);
@@ -145,6 +160,9 @@ struct Decimate {
   }
 
  private:
+  // Spreads columns that are a power of two apart over the banks of work-group memory.
+  VQX_KERNEL_FN static int slot(int column) { return column + column / 32; }
+
   VQX_KERNEL_FN Sum term(const kernel::Bytes16& bytes, int i) const {
     constexpr int kBits = 8 * sizeof(Sample);
     const int bit = i * kBits;
@@ -279,8 +297,8 @@ struct PyramidTile {
     const int top = 2 * group.y() * kHigh - kPyramidTaps / 2;
     kernel::each<2 * kHalf, kRows>(group, [&](int x, int y) {
       // Tiles reach beyond the picture by more than a window; what lies there is not used.
-      const int column = left + x < width + kPyramidTaps ? mirror(left + x, width) : 0;
-      const int row = top + y < height + kPyramidTaps ? mirror(top + y, height) : 0;
+      const int column = left + x < width + kPyramidTaps ? reflect(left + x, width) : 0;
+      const int row = top + y < height + kPyramidTaps ? reflect(top + y, height) : 0;
       (x % 2 == 0 ? even : odd)[y * kHalf + x / 2] = in.at(column, row);
     });
   }

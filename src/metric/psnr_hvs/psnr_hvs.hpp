@@ -64,4 +64,9 @@ float sum_plane_reference(const PlanePair& planes);
 // The same on the active SIMD level, in parallel.
 float sum_plane(const MeasureContext& context, const PlanePair& planes);
 
+// The running sum continued over `size` terms as SIMD stores them: blocks come in vectors of
+// term_lanes(), and terms[(64 * vector + k) * lanes + lane] is term k of one of them.
+float continue_sum(float sum, const float* terms, std::size_t size);
+std::size_t term_lanes();
+
 }  // namespace vqx::psnr_hvs

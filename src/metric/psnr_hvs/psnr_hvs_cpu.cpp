@@ -53,13 +53,14 @@ HWY_BEFORE_NAMESPACE();
 namespace vqx::psnr_hvs::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR  // less than SSE4: the plain code runs instead
-std::size_t BlocksPerVector() {
-  return 1;
+std::size_t BlocksPerGroup() {
+  return 2;
 }
 StepCount StripTerms(const PlanePair&, int, float, float*) {
   return {};
 }
-float AddStrip(float sum, const float*, std::size_t, const StepCount&, float) {
+float AddStrip(float sum, const float* terms, std::size_t size, const StepCount&, float) {
+  for (std::size_t i = 0; i < size; ++i) sum += terms[i];
   return sum;
 }
 #else
@@ -361,7 +362,7 @@ StepCount CountSteps(const float* terms, std::size_t vectors, float scale) {
   return count;
 }
 
-std::size_t BlocksPerVector() {
+std::size_t BlocksPerGroup() {
   return kLanes;
 }
 
@@ -402,7 +403,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace vqx::psnr_hvs {
-HWY_EXPORT(BlocksPerVector);
+HWY_EXPORT(BlocksPerGroup);
 HWY_EXPORT(StripTerms);
 HWY_EXPORT(AddStrip);
 
@@ -413,7 +414,7 @@ float sum_plane(const MeasureContext& context, const PlanePair& planes) {
   const int rows = block_count(planes.reference.height);
   const auto columns = static_cast<std::size_t>(block_count(planes.reference.width));
   if (rows == 0 || columns == 0) return 0;
-  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(BlocksPerVector)();
+  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(BlocksPerGroup)();
   const std::size_t strip = (columns + lanes - 1) / lanes * lanes * kCoefficients;
   const int longest_wave = std::max(32, context.concurrency());
   ScratchArray<float> terms(context.scratch(),
@@ -434,6 +435,15 @@ float sum_plane(const MeasureContext& context, const PlanePair& planes) {
     done += wave;
   }
   return sum;
+}
+
+float continue_sum(float sum, const float* terms, std::size_t size) {
+  const StepCount not_counted{.all_zero = false};
+  return HWY_DYNAMIC_DISPATCH(AddStrip)(sum, terms, size, not_counted, 0);
+}
+
+std::size_t term_lanes() {
+  return HWY_DYNAMIC_DISPATCH(BlocksPerGroup)() / 2;
 }
 
 }  // namespace vqx::psnr_hvs

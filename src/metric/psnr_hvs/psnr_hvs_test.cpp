@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <random>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -100,6 +103,35 @@ TEST(PsnrHvs, ParallelSumIsTheRunningSum) {
             << test::content_name(content) << " at " << simd_level_name(level);
       }
     }
+  }
+}
+
+// Terms made to meet every case of the parallel sum: ties in plenty, none, sums that pass through
+// binades, zeros.
+TEST(PsnrHvs, ContinuedSumRoundsAtEveryTerm) {
+  std::mt19937 random(3);
+  const auto tied = [&] { return static_cast<float>(random() % 64) * 0x1p-4f; };
+  const auto fine = [&] { return static_cast<float>(random() % (1 << 24)) * 0x1p-20f; };
+  const auto rarely_tied = [&] { return random() % 4096 == 0 ? tied() : fine() * 0x1p-9f; };
+  const auto zero = [] { return 0.0f; };
+  const std::function<float()> kinds[] = {tied, fine, rarely_tied, zero};
+  for (const SimdLevel level : supported_simd_levels()) {
+    if (level == SimdLevel::kScalar) continue;
+    ASSERT_TRUE(select_simd_level(level).ok());
+    const std::size_t lanes = term_lanes();
+    const std::size_t vector = kCoefficients * lanes;
+    for (const auto& kind : kinds)
+      for (const float start : {0.0f, 0x1p-120f, 1.0f, 0x1.8p20f, 0x1.fffff8p23f}) {
+        ScratchPool pool;
+        ScratchArray<float> terms(pool, 20 * vector);
+        for (float& t : std::span(terms.data(), terms.size())) t = kind();
+        float expected = start;
+        for (std::size_t i = 0; i < terms.size(); i += vector)
+          for (std::size_t lane = 0; lane < lanes; ++lane)
+            for (std::size_t k = 0; k < kCoefficients; ++k) expected += terms[i + k * lanes + lane];
+        EXPECT_EQ(continue_sum(start, terms.data(), terms.size()), expected)
+            << "from " << start << " at " << simd_level_name(level);
+      }
   }
 }
 

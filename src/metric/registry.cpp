@@ -16,6 +16,7 @@ extern const MetricInfo kFloatSsimInfo;
 extern const MetricInfo kPsnrInfo;
 extern const MetricInfo kPsnrHvsInfo;
 extern const MetricInfo kMotionInfo;
+extern const MetricInfo kVifInfo;
 // clang-format on
 
 namespace {
@@ -30,6 +31,7 @@ const std::array kMetrics{
     &kPsnrHvsInfo,
     &kAdmInfo,
     &kMotionInfo,
+    &kVifInfo,
     &kCambiInfo,
 };
 // clang-format on

@@ -64,6 +64,8 @@ std::span<const MetricCase> metric_cases() {
        false,
        16},
       {"adm", {{"adm_csf_mode", "1"}, {"adm_skip_aim", "true"}}, 33, 33, false, 16},
+      {"vif", {{"debug", "true"}}, 8, 8, false, 16},
+      {"vif", {{"vif_enhn_gain_limit", "1"}, {"vif_skip_scale0", "true"}}, 8, 8, false, 16},
       {"motion", {{"debug", "true"}}, 3, 3, false, 16},
       {"motion",
        {{"motion_five_frame_window", "true"},

@@ -89,6 +89,41 @@ VQX_KERNEL_FN int reflect(int index, int n) {
 
 // ---- decimation --------------------------------------------------------------------------------
 
+// Column sums of 16 bytes of samples, of up to 128 rows.
+template <class Sum, int Count>
+struct PackSums {
+  Sum sum[Count] = {};
+
+  template <class Term>
+  VQX_KERNEL_FN void add(const kernel::Bytes16& bytes, Term&& term) {
+    constexpr int kBits = 128 / Count;
+    VQX_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const int bit = i * kBits;
+      sum[i] += term((bytes.word[bit / 32] >> (bit % 32)) & ((1u << kBits) - 1));
+    }
+  }
+  VQX_KERNEL_FN Sum at(int i) const { return sum[i]; }
+};
+
+// Sums of bytes themselves: two to a word, as 128 * 255 < 2^16.
+struct BytePackSums {
+  uint32_t even[4] = {};
+  uint32_t odd[4] = {};
+
+  template <class Term>
+  VQX_KERNEL_FN void add(const kernel::Bytes16& bytes, Term&&) {
+    VQX_UNROLL
+    for (int w = 0; w < 4; ++w) {
+      even[w] += bytes.word[w] & 0x00ff00ffu;
+      odd[w] += (bytes.word[w] >> 8) & 0x00ff00ffu;
+    }
+  }
+  VQX_KERNEL_FN uint32_t at(int i) const {
+    return ((i % 2 == 0 ? even : odd)[i / 4] >> (i % 4 / 2 * 16)) & 0xffffu;
+  }
+};
+
 // One group makes a run of nodes of one row: columns of the cells first, 16 bytes of samples to an
 // item, then the nodes.  Exact whatever the order, see above.  PowerOfTwo: the tap is one too,
 // products are exact, and integers of code values suffice (128^2 * 65535 < 2^32).
@@ -97,9 +132,11 @@ struct Decimate {
   static constexpr int kItems = 256;
   static constexpr int kColumns = 4096;
   static constexpr int kPerPack = 16 / sizeof(Sample);
-  static constexpr int kRowsAtOnce = 8;  // loads in flight
+  static constexpr int kRowsAtOnce = 4;  // loads in flight
   static constexpr int kFixed = 45;      // fractional bits of a product
   using Sum = std::conditional_t<PowerOfTwo, uint32_t, int64_t>;
+  using Columns =
+      std::conditional_t<PowerOfTwo && sizeof(Sample) == 1, BytePackSums, PackSums<Sum, kPerPack>>;
   struct Shared {
     Sum columns[kColumns + kColumns / 32];  // see slot()
   };
@@ -128,7 +165,7 @@ struct Decimate {
     kernel::each(group, packs, [&](int pack) {
       const std::byte* column =
           in.data + (int64_t{first_column} + pack * kPerPack) * int64_t{sizeof(Sample)};
-      Sum sum[kPerPack] = {};
+      Columns sums;
       for (int first = 0; first < factor; first += kRowsAtOnce) {
         kernel::Bytes16 bytes[kRowsAtOnce];
         VQX_UNROLL
@@ -139,12 +176,11 @@ struct Decimate {
         VQX_UNROLL
         for (int j = 0; j < kRowsAtOnce; ++j) {
           if (first + j >= factor) break;
-          VQX_UNROLL
-          for (int i = 0; i < kPerPack; ++i) sum[i] += term(bytes[j], i);
+          sums.add(bytes[j], [&](uint32_t code) { return term(code); });
         }
       }
       VQX_UNROLL
-      for (int i = 0; i < kPerPack; ++i) shared.columns[slot(pack * kPerPack + i)] = sum[i];
+      for (int i = 0; i < kPerPack; ++i) shared.columns[slot(pack * kPerPack + i)] = sums.at(i);
     });
     group.sync();
     const int nodes = nodes_wide - first_node;
@@ -163,10 +199,7 @@ struct Decimate {
   // Spreads columns that are a power of two apart over the banks of work-group memory.
   VQX_KERNEL_FN static int slot(int column) { return column + column / 32; }
 
-  VQX_KERNEL_FN Sum term(const kernel::Bytes16& bytes, int i) const {
-    constexpr int kBits = 8 * sizeof(Sample);
-    const int bit = i * kBits;
-    const uint32_t code = (bytes.word[bit / 32] >> (bit % 32)) & ((1u << kBits) - 1);
+  VQX_KERNEL_FN Sum term(uint32_t code) const {
     if constexpr (PowerOfTwo) {
       return code;
     } else {

@@ -9,10 +9,14 @@ namespace vqx {
 // clang-format off
 extern const MetricInfo kCambiInfo;
 extern const MetricInfo kCiedeInfo;
+extern const MetricInfo kFloatMomentInfo;
+extern const MetricInfo kFloatMotionInfo;
 extern const MetricInfo kFloatMsSsimInfo;
 extern const MetricInfo kAdmInfo;
 extern const MetricInfo kFloatPsnrInfo;
 extern const MetricInfo kFloatSsimInfo;
+extern const MetricInfo kFloatVifInfo;
+extern const MetricInfo kNullInfo;
 extern const MetricInfo kPsnrInfo;
 extern const MetricInfo kPsnrHvsInfo;
 extern const MetricInfo kMotionInfo;
@@ -24,6 +28,9 @@ namespace {
 // clang-format off
 const std::array kMetrics{
     &kFloatPsnrInfo,
+    &kFloatVifInfo,
+    &kFloatMotionInfo,
+    &kFloatMomentInfo,
     &kFloatMsSsimInfo,
     &kFloatSsimInfo,
     &kCiedeInfo,
@@ -33,6 +40,7 @@ const std::array kMetrics{
     &kMotionInfo,
     &kVifInfo,
     &kCambiInfo,
+    &kNullInfo,
 };
 // clang-format on
 

@@ -9,6 +9,7 @@ namespace vqx {
 // clang-format off
 extern const MetricInfo kCambiInfo;
 extern const MetricInfo kCiedeInfo;
+extern const MetricInfo kFloatAnsnrInfo;
 extern const MetricInfo kFloatMomentInfo;
 extern const MetricInfo kFloatMotionInfo;
 extern const MetricInfo kFloatMsSsimInfo;
@@ -28,6 +29,7 @@ namespace {
 // clang-format off
 const std::array kMetrics{
     &kFloatPsnrInfo,
+    &kFloatAnsnrInfo,
     &kFloatVifInfo,
     &kFloatMotionInfo,
     &kFloatMomentInfo,

@@ -31,6 +31,7 @@ std::span<const MetricCase> metric_cases() {
        false,
        16,
        20000},
+      {"float_ansnr", {}, 3, 3, false, 16},
       {"float_motion", {}, 3, 3, false, 16},
       {"float_motion",
        {{"motion_add_scale1", "true"},

@@ -1,18 +1,20 @@
-# What `cmake --install` puts in place, for find_package(vqx) and pkg-config.
-include(CMakePackageConfigHelpers)
+# What `cmake --install` puts where.  The preset `portable` makes a folder that runs on any x86-64
+# Linux with glibc 2.36 or newer: programs in bin/, backend modules in lib/vqx/, and in lib/ the
+# shared libraries that are not part of every system, found through $ORIGIN.
+option(VQX_PORTABLE "Install the non-system libraries as well" OFF)
 
-install(TARGETS vqx EXPORT vqxTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS vmaf vqx_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY include/vqx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES LICENSE src/model/LICENSE.netflix DESTINATION ${CMAKE_INSTALL_DOCDIR})
+set(vqx_programs vqx_program vmaf)
+if(NOT VQX_PORTABLE)
+  install(TARGETS ${vqx_programs} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  return()
+endif()
 
-set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/vqx")
-install(EXPORT vqxTargets NAMESPACE vqx:: DESTINATION "${package_dir}")
-configure_package_config_file(cmake/vqxConfig.cmake.in "${PROJECT_BINARY_DIR}/vqxConfig.cmake"
-  INSTALL_DESTINATION "${package_dir}")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/vqxConfigVersion.cmake"
-  COMPATIBILITY SameMinorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/vqxConfig.cmake" "${PROJECT_BINARY_DIR}/vqxConfigVersion.cmake"
-  DESTINATION "${package_dir}")
-configure_file(cmake/vqx.pc.in "${PROJECT_BINARY_DIR}/vqx.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/vqx.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+set_target_properties(${vqx_programs} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+# The old kind of run path also serves the libraries that the bundled libraries need.
+target_link_options(vqx_program PRIVATE -Wl,--disable-new-dtags)
+target_link_options(vmaf PRIVATE -Wl,--disable-new-dtags)
+install(TARGETS ${vqx_programs} RUNTIME_DEPENDENCY_SET vqx_libraries RUNTIME DESTINATION bin)
+install(RUNTIME_DEPENDENCY_SET vqx_libraries
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^libc\\.so" "^libm\\.so" "^libdl\\.so" "^libpthread\\.so"
+                      "^librt\\.so"
+  DESTINATION lib)

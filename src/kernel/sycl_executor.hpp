@@ -1,0 +1,250 @@
+// Runs kernels on SYCL 2020 devices: AdaptiveCpp, or oneAPI's DPC++.
+//
+// Group sums and scans go through work-group memory, since not every SYCL compiler has group
+// algorithms.  A SYCL runtime reports errors by exceptions; they end here.
+#pragma once
+
+#include <sycl/sycl.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/queue.hpp"
+
+namespace vqx::kernel {
+
+template <int Items>
+class SyclGroup {
+ public:
+  static constexpr bool kOnDevice = true;
+  static constexpr int kItems = Items;
+
+  SyclGroup(const sycl::nd_item<3>& position, int64_t* scratch)
+      : position_(position), scratch_(scratch) {}
+
+  int x() const { return static_cast<int>(position_.get_group(2)); }
+  int y() const { return static_cast<int>(position_.get_group(1)); }
+  int z() const { return static_cast<int>(position_.get_group(0)); }
+  Grid grid() const {
+    return {static_cast<int>(position_.get_group_range(2)),
+            static_cast<int>(position_.get_group_range(1)),
+            static_cast<int>(position_.get_group_range(0))};
+  }
+  int item() const { return static_cast<int>(position_.get_local_id(2)); }
+  void sync() const { sycl::group_barrier(position_.get_group()); }
+
+  // Replaces every item's sums by the totals of the group.
+  template <int N>
+  void reduce(Sums<N>& sums) {
+    for (int i = 0; i < N; ++i) {
+      int64_t total = 0;
+      scan(sums.value[i], total);
+      sums.value[i] = total;
+    }
+  }
+
+  // Sum of `value` over the items before this one; `total` becomes the sum over all.
+  int64_t scan(int64_t value, int64_t& total) {
+    int64_t* from = scratch_;
+    int64_t* to = scratch_ + kItems;
+    const int own = item();
+    sync();
+    from[own] = value;
+    sync();
+    for (int by = 1; by < kItems; by *= 2) {
+      to[own] = from[own] + (own >= by ? from[own - by] : 0);
+      sync();
+      std::swap(from, to);
+    }
+    total = from[kItems - 1];
+    return from[own] - value;
+  }
+
+ private:
+  const sycl::nd_item<3>& position_;
+  int64_t* scratch_;  // two words for each item
+};
+
+class SyclExecutor {
+ public:
+  static constexpr const char* kName = "sycl";
+
+  // A point in the queue, and the moment it was passed.
+  struct Mark {
+    sycl::event event;
+    bool timing = false;
+  };
+  using Event = Mark*;
+
+  static Result<std::unique_ptr<SyclExecutor>> open(int device, bool hardware_fp64) {
+    std::unique_ptr<SyclExecutor> executor;
+    VQX_RETURN_IF_ERROR(guard("queue", [&] {
+      executor.reset(new SyclExecutor(devices().at(static_cast<size_t>(device)), hardware_fp64));
+    }));
+    return Result<std::unique_ptr<SyclExecutor>>(std::move(executor));
+  }
+
+  // GPUs first; without any, whatever else there is.
+  static std::vector<sycl::device> devices() {
+    std::vector<sycl::device> all = sycl::device::get_devices(sycl::info::device_type::gpu);
+    return all.empty() ? sycl::device::get_devices() : all;
+  }
+
+  Status activate() const { return {}; }
+  bool hardware_fp64() const { return hardware_fp64_; }
+  size_t shared_limit() const { return shared_limit_; }
+  size_t allocated_bytes() const { return allocated_bytes_; }
+
+  Result<void*> allocate(size_t bytes) {
+    void* memory = nullptr;
+    VQX_RETURN_IF_ERROR(guard("allocation", [&] {
+      memory = sycl::aligned_alloc_device(kAlignment, bytes == 0 ? 1 : bytes, queue_);
+    }));
+    if (memory == nullptr) return {ErrorCode::kOutOfMemory, "sycl: out of device memory"};
+    if (const Status cleared = zero(memory, bytes); !cleared.ok()) {
+      release(memory);
+      return cleared;
+    }
+    allocated_bytes_ += bytes;
+    return memory;
+  }
+  void release(void* memory) { sycl::free(memory, queue_); }
+
+  Result<void*> allocate_pinned(size_t bytes) {
+    void* memory = nullptr;
+    VQX_RETURN_IF_ERROR(guard("allocation of pinned memory", [&] {
+      memory = sycl::aligned_alloc_host(kAlignment, bytes == 0 ? 1 : bytes, queue_);
+    }));
+    if (memory == nullptr) return {ErrorCode::kOutOfMemory, "sycl: out of pinned memory"};
+    std::memset(memory, 0, bytes);
+    return memory;
+  }
+  void release_pinned(void* memory) {
+    if (memory != nullptr) sycl::free(memory, queue_);
+  }
+
+  Status upload(void* device, const void* host, size_t bytes) { return copy(device, host, bytes); }
+  Status download(void* host, const void* device, size_t bytes) {
+    return copy(host, device, bytes);
+  }
+  Status copy(void* target, const void* source, size_t bytes) {
+    return guard("copy", [&] {
+      last_ = queue_.submit([&](sycl::handler& handler) {
+        depend(handler);
+        handler.memcpy(target, source, bytes);
+      });
+    });
+  }
+  Status zero(void* target, size_t bytes) {
+    if (bytes == 0) return {};
+    return guard("clearing", [&] {
+      last_ = queue_.submit([&](sycl::handler& handler) {
+        depend(handler);
+        handler.memset(target, 0, bytes);
+      });
+    });
+  }
+
+  template <class Kernel>
+  Status launch(const Kernel& kernel, Grid grid) {
+    check_kernel<Kernel>();
+    constexpr int kItems = Kernel::kItems;
+    using Shared = typename Kernel::Shared;
+    return guard("launch", [&] {
+      last_ = queue_.submit([&](sycl::handler& handler) {
+        depend(handler);
+        const sycl::local_accessor<Shared, 1> shared(sycl::range<1>(1), handler);
+        const sycl::local_accessor<int64_t, 1> scratch(sycl::range<1>(2 * kItems), handler);
+        const sycl::range<3> items(1, 1, kItems);
+        const sycl::range<3> groups(static_cast<size_t>(grid.z), static_cast<size_t>(grid.y),
+                                    static_cast<size_t>(grid.x));
+        handler.parallel_for(sycl::nd_range<3>(groups * items, items),
+                             [=](sycl::nd_item<3> position) {
+                               SyclGroup<kItems> group(position, &scratch[0]);
+                               kernel(group, shared[0]);
+                             });
+      });
+    });
+  }
+
+  Status finish() {
+    return guard("execution", [&] { queue_.wait_and_throw(); });
+  }
+
+  // ---- events ----------------------------------------------------------------------------------
+
+  Result<Event> create_event(bool timing) { return new Mark{{}, timing}; }
+  void destroy_event(Event event) { delete event; }
+  Status record(Event event) {
+    event->event = last_;
+    return {};
+  }
+  // The next command of this queue, and so all later ones, wait for the event.
+  Status wait(Event event) {
+    awaited_.push_back(event->event);
+    return {};
+  }
+  Status synchronize(Event event) {
+    return guard("execution", [&] { event->event.wait_and_throw(); });
+  }
+  // From the end of the command before `first` to the end of the one before `last`.
+  Result<double> seconds_between(Event first, Event last) {
+    double seconds = 0;
+    VQX_RETURN_IF_ERROR(guard("timing", [&] {
+      using End = sycl::info::event_profiling::command_end;
+      const auto begin = first->event.get_profiling_info<End>();
+      const auto end = last->event.get_profiling_info<End>();
+      seconds = end > begin ? static_cast<double>(end - begin) * 1e-9 : 0;
+    }));
+    return seconds;
+  }
+
+  template <class F>
+  Result<int> record_graph(F&& enqueue) {
+    VQX_RETURN_IF_ERROR(enqueue());
+    return -1;
+  }
+  Status replay(int /*number*/) { return {}; }
+
+  // Runs `f` and turns an exception of the SYCL runtime into an error.
+  template <class F>
+  static Status guard(const char* what, F&& f) {
+    try {
+      f();
+      return {};
+    } catch (const sycl::exception& exception) {
+      const bool memory = exception.code() == sycl::errc::memory_allocation;
+      return {memory ? ErrorCode::kOutOfMemory : ErrorCode::kBackend,
+              std::string("sycl: ") + what + " failed: " + exception.what()};
+    } catch (const std::exception& exception) {
+      return {ErrorCode::kBackend, std::string("sycl: ") + what + " failed: " + exception.what()};
+    }
+  }
+
+ private:
+  static constexpr size_t kAlignment = 256;
+
+  SyclExecutor(const sycl::device& device, bool hardware_fp64)
+      : queue_(device, sycl::property_list{sycl::property::queue::in_order(),
+                                           sycl::property::queue::enable_profiling()}),
+        hardware_fp64_(hardware_fp64),
+        shared_limit_(device.get_info<sycl::info::device::local_mem_size>()) {}
+
+  void depend(sycl::handler& handler) {
+    for (const sycl::event& event : awaited_) handler.depends_on(event);
+    awaited_.clear();
+  }
+
+  sycl::queue queue_;
+  bool hardware_fp64_;
+  size_t shared_limit_;
+  size_t allocated_bytes_ = 0;
+  sycl::event last_;
+  std::vector<sycl::event> awaited_;
+};
+
+}  // namespace vqx::kernel

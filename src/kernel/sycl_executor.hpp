@@ -102,7 +102,7 @@ class SyclExecutor {
   Result<void*> allocate(size_t bytes) {
     void* memory = nullptr;
     VQX_RETURN_IF_ERROR(guard("allocation", [&] {
-      memory = sycl::aligned_alloc_device(kAlignment, bytes == 0 ? 1 : bytes, queue_);
+      memory = sycl::aligned_alloc_device(kAlignment, rounded(bytes), queue_);
     }));
     if (memory == nullptr) return {ErrorCode::kOutOfMemory, "sycl: out of device memory"};
     if (const Status cleared = zero(memory, bytes); !cleared.ok()) {
@@ -117,7 +117,7 @@ class SyclExecutor {
   Result<void*> allocate_pinned(size_t bytes) {
     void* memory = nullptr;
     VQX_RETURN_IF_ERROR(guard("allocation of pinned memory", [&] {
-      memory = sycl::aligned_alloc_host(kAlignment, bytes == 0 ? 1 : bytes, queue_);
+      memory = sycl::aligned_alloc_host(kAlignment, rounded(bytes), queue_);
     }));
     if (memory == nullptr) return {ErrorCode::kOutOfMemory, "sycl: out of pinned memory"};
     std::memset(memory, 0, bytes);
@@ -227,6 +227,11 @@ class SyclExecutor {
 
  private:
   static constexpr size_t kAlignment = 256;
+
+  // Some runtimes want whole multiples of the alignment.
+  static size_t rounded(size_t bytes) {
+    return bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
 
   SyclExecutor(const sycl::device& device, bool hardware_fp64)
       : queue_(device, sycl::property_list{sycl::property::queue::in_order(),

@@ -1,11 +1,25 @@
 """What the programs do when something is wrong: one test a row of the table of errors."""
+import array
+import fcntl
 import os
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
 from support import BIN, ProgramTest, run, stderr, stdout, y4m
+
+
+def wait_until_read(pipe):
+    """Until the program has taken all that was written: it is in its frame loop then."""
+    for _ in range(200):
+        waiting = array.array("i", [0])
+        fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+        if waiting[0] == 0:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the program does not read its standard input")
 
 
 class Vmaf(ProgramTest):
@@ -234,7 +248,7 @@ class Vqx(ProgramTest):
                 data = y4m()
                 process.stdin.write(data[:len(data) // 2])  # then it waits for the rest
                 process.stdin.flush()
-                time.sleep(0.5)
+                wait_until_read(process.stdin)
                 process.send_signal(number)
                 time.sleep(0.2)
                 process.stdin.write(data[len(data) // 2:])

@@ -74,6 +74,7 @@ Result<std::unique_ptr<input::VideoSource>> open_side(const VmafOptions& options
   input::OpenOptions open;
   open.dialect = input::Dialect::kLibvmaf;
   open.mono_as_420 = true;
+  if (options.backend != "cpu") open.read_threads = 8;
   if (options.raw)
     open.raw = input::RawParameters{options.raw->width, options.raw->height, options.raw->chroma,
                                     static_cast<int>(options.raw->bit_depth)};

@@ -69,6 +69,7 @@ Result<std::unique_ptr<input::VideoSource>> ScoreRun::open_side(
   open.raw = options_.raw;
   open.scale = scale;
   open.pixel_format = options_.pixel_format;
+  if (options_.backend.backend != "cpu") open.read_threads = std::min(options_.threads, 8);
   open.allow_interlaced = options_.pairing.allow_interlaced;
   return input::open_source(path, open);
 }

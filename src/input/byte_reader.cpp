@@ -102,6 +102,22 @@ Result<std::size_t> ByteReader::read(void* target, std::size_t size) {
   return done;
 }
 
+Result<std::size_t> ByteReader::read_ahead(std::uint64_t offset, void* target,
+                                           std::size_t size) const {
+  auto* bytes = static_cast<char*>(target);
+  const std::uint64_t first = position_ - buffer_.size() + offset;
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count = pread(fd_, bytes + done, size - done, static_cast<off_t>(first + done));
+    if (count == 0) break;
+    if (count > 0)
+      done += static_cast<std::size_t>(count);
+    else if (errno != EINTR)
+      return system_error(path_, "read", errno);
+  }
+  return done;
+}
+
 Result<std::uint64_t> ByteReader::skip(std::uint64_t size) {
   const std::uint64_t buffered = std::min<std::uint64_t>(size, buffer_.size());
   buffer_.erase(0, static_cast<std::size_t>(buffered));

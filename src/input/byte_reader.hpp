@@ -34,6 +34,9 @@ class ByteReader {
 
   // Fills `target`; less than `size` only at the end of the file.
   Result<std::size_t> read(void* target, std::size_t size);
+  // Bytes of a regular file `offset` behind the next one, without moving; may be called from
+  // several threads at once.  Less than `size` only at the end of the file.
+  Result<std::size_t> read_ahead(std::uint64_t offset, void* target, std::size_t size) const;
   // Drops bytes; less than `size` only at the end of the file.
   Result<std::uint64_t> skip(std::uint64_t size);
 

@@ -1,5 +1,10 @@
 #include "input/frame_file.hpp"
 
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <atomic>
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -60,10 +65,12 @@ Status frame_error(ErrorCode code, const std::string& path, std::int64_t index, 
   return Status(code, std::move(message));
 }
 
-FrameDataReader::FrameDataReader(const VideoFormat& format, FileLayout layout, Dialect dialect)
+FrameDataReader::FrameDataReader(const VideoFormat& format, FileLayout layout, Dialect dialect,
+                                 int threads)
     : format_(format),
       layout_(std::move(layout)),
       dialect_(dialect),
+      threads_(threads),
       pool_(make_pool(format_, layout_)) {}
 
 Status FrameDataReader::truncated(const ByteReader& file, std::int64_t index,
@@ -112,12 +119,7 @@ Status FrameDataReader::read_converted(ByteReader& file, Picture& picture, std::
   return {};
 }
 
-Result<Picture> FrameDataReader::read(ByteReader& file, std::int64_t index) {
-  // Known to be short: say so before allocating what a hostile header asks for.
-  if (const auto left = file.remaining(); left && *left < layout_.frame_bytes())
-    return truncated(file, index, *left);
-  VQX_ASSIGN_OR_RETURN(Picture picture, pool_.acquire());
-  bits_ = 0;
+Status FrameDataReader::read_planes(ByteReader& file, Picture& picture, std::int64_t index) {
   for (std::size_t p = 0; p < layout_.planes.size(); ++p) {
     if (p == 0 || layout_.resite == Resite::kNone) {
       void* target = picture.mutable_row<std::uint8_t>(static_cast<int>(p), 0);
@@ -126,6 +128,54 @@ Result<Picture> FrameDataReader::read(ByteReader& file, std::int64_t index) {
       VQX_RETURN_IF_ERROR(read_converted(file, picture, p, index));
     }
   }
+  return {};
+}
+
+Status FrameDataReader::read_in_parallel(ByteReader& file, Picture& picture, std::int64_t index) {
+  struct Part {
+    std::byte* target;
+    std::uint64_t offset;  // in the frame's data
+    std::size_t size;
+  };
+  constexpr std::size_t kPart = std::size_t{1} << 19;
+  std::vector<Part> parts;
+  std::uint64_t total = 0;
+  for (std::size_t p = 0; p < layout_.planes.size(); ++p) {
+    auto* plane =
+        reinterpret_cast<std::byte*>(picture.mutable_row<std::uint8_t>(static_cast<int>(p), 0));
+    const std::size_t size = layout_.plane_bytes(p);
+    for (std::size_t done = 0; done < size; done += kPart)
+      parts.push_back({plane + done, total + done, std::min(kPart, size - done)});
+    total += size;
+  }
+  const bool checked = format_.bit_depth > 8 && format_.bit_depth < 16;
+  std::atomic<std::uint32_t> bits{0};
+  std::atomic<bool> complete{true};
+  tbb::task_arena(threads_).execute([&] {
+    tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+      const Part& part = parts[i];
+      const auto got = file.read_ahead(part.offset, part.target, part.size);
+      if (!got.ok() || *got < part.size) complete = false;
+      if (checked)
+        bits |= union_of_bits(reinterpret_cast<const std::uint16_t*>(part.target), part.size / 2);
+    });
+  });
+  // The slow way finds out where it broke off, and says so.
+  if (!complete) return read_planes(file, picture, index);
+  bits_ = static_cast<std::uint16_t>(bits.load());
+  VQX_ASSIGN_OR_RETURN(const std::uint64_t skipped, file.skip(total));
+  return skipped == total ? Status() : truncated(file, index, skipped);
+}
+
+Result<Picture> FrameDataReader::read(ByteReader& file, std::int64_t index) {
+  // Known to be short: say so before allocating what a hostile header asks for.
+  if (const auto left = file.remaining(); left && *left < layout_.frame_bytes())
+    return truncated(file, index, *left);
+  VQX_ASSIGN_OR_RETURN(Picture picture, pool_.acquire());
+  bits_ = 0;
+  const bool parallel = threads_ > 1 && file.is_regular() && layout_.resite == Resite::kNone;
+  VQX_RETURN_IF_ERROR(parallel ? read_in_parallel(file, picture, index)
+                               : read_planes(file, picture, index));
   VQX_ASSIGN_OR_RETURN(const std::uint64_t ignored, file.skip(layout_.ignored));
   if (ignored < layout_.ignored)
     return truncated(file, index, layout_.frame_bytes() - layout_.ignored + ignored);

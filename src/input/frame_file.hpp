@@ -40,7 +40,8 @@ FileLayout planar_layout(const VideoFormat& format);
 // Reads frame data into recycled pictures.
 class FrameDataReader {
  public:
-  FrameDataReader(const VideoFormat& format, FileLayout layout, Dialect dialect);
+  // `threads` copy a frame of a regular file side by side.
+  FrameDataReader(const VideoFormat& format, FileLayout layout, Dialect dialect, int threads);
 
   const FileLayout& layout() const { return layout_; }
   // The data of frame `index`, which only appears in messages.
@@ -49,6 +50,8 @@ class FrameDataReader {
   Status skip(ByteReader& file, std::int64_t index) const;
 
  private:
+  Status read_planes(ByteReader& file, Picture& picture, std::int64_t index);
+  Status read_in_parallel(ByteReader& file, Picture& picture, std::int64_t index);
   Status read_plane(ByteReader& file, void* target, std::size_t plane, std::int64_t index);
   Status read_converted(ByteReader& file, Picture& picture, std::size_t plane, std::int64_t index);
   Status refuse_high_samples(const ByteReader& file, const Picture& picture,
@@ -58,6 +61,7 @@ class FrameDataReader {
   VideoFormat format_;
   FileLayout layout_;
   Dialect dialect_;
+  int threads_;
   PicturePool pool_;
   std::uint16_t bits_ = 0;                          // set in any sample of the current frame
   std::vector<std::uint8_t> file_plane_, scratch_;  // for conversions

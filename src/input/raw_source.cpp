@@ -11,11 +11,11 @@ namespace {
 class RawSource final : public VideoSource {
  public:
   RawSource(ByteReader file, const VideoFormat& format, FileLayout layout, SourceInfo info,
-            Dialect dialect)
+            const OpenOptions& options)
       : file_(std::move(file)),
         format_(format),
         info_(std::move(info)),
-        frames_(format, std::move(layout), dialect) {
+        frames_(format, std::move(layout), options.dialect, options.read_threads) {
     const std::uint64_t frame = frames_.layout().frame_bytes();
     if (const auto left = file_.remaining(); left && *left % frame == 0)
       info_.frame_count = static_cast<std::int64_t>(*left / frame);
@@ -89,7 +89,7 @@ Result<std::unique_ptr<VideoSource>> open_raw(ByteReader file, const OpenOptions
     info.notes.emplace_back("luma-only input given flat 4:2:0 chroma");
   }
   return std::unique_ptr<VideoSource>(std::make_unique<RawSource>(
-      std::move(file), format, std::move(layout), std::move(info), options.dialect));
+      std::move(file), format, std::move(layout), std::move(info), options));
 }
 
 }  // namespace vqx::input

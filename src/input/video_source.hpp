@@ -83,7 +83,10 @@ struct OpenOptions {
   std::optional<ScaleTarget> scale;         // convert to this size, ...
   std::optional<PixelFormat> pixel_format;  // ... and this format (needs the FFmpeg module)
   bool allow_interlaced = false;            // take interlaced frames in progressive files
-  int decode_threads = 0;                   // of the FFmpeg module; 0: as many as there are cores
+  // Threads that copy a frame of a y4m or raw file side by side: worth while where a device takes
+  // frames faster than one thread reads them.
+  int read_threads = 1;
+  int decode_threads = 0;  // of the FFmpeg module; 0: as many as there are cores
 };
 
 // A sequence of pictures of one format, read in order by one thread at a time.  The pictures may be

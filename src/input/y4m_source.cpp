@@ -15,12 +15,12 @@ constexpr std::size_t kFrameParameters = 78;  // bytes that may precede the line
 
 class Y4mSource final : public VideoSource {
  public:
-  Y4mSource(ByteReader file, Y4mHeader header, Dialect dialect)
+  Y4mSource(ByteReader file, Y4mHeader header, const OpenOptions& options)
       : file_(std::move(file)),
         format_(header.format),
         info_(std::move(header.info)),
-        dialect_(dialect),
-        frames_(format_, std::move(header.layout), dialect) {}
+        dialect_(options.dialect),
+        frames_(format_, std::move(header.layout), options.dialect, options.read_threads) {}
 
   const VideoFormat& format() const override { return format_; }
   const SourceInfo& info() const override { return info_; }
@@ -125,7 +125,7 @@ Result<std::unique_ptr<VideoSource>> open_y4m(ByteReader file, const OpenOptions
   const std::string_view taken = *file.peek_line(longest + 1);
   file.consume(taken.ends_with('\n') ? taken.size() : std::min(taken.size(), longest));
   header->info.path = file.path();
-  auto source = std::make_unique<Y4mSource>(std::move(file), std::move(*header), options.dialect);
+  auto source = std::make_unique<Y4mSource>(std::move(file), std::move(*header), options);
   VQX_RETURN_IF_ERROR(source->count_frames());
   return std::unique_ptr<VideoSource>(std::move(source));
 }

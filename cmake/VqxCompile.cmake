@@ -8,6 +8,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # False alarms on std::string concatenation (GCC bug 105651) and std::optional (80635).
   target_compile_options(vqx_compile INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # Loops of kernels are marked as independent, which is no promise that they vectorise.
+  target_compile_options(vqx_compile INTERFACE -Wno-pass-failed)
+endif()
 # SSE4 is the lowest SIMD level; older machines run Highway's portable baseline.
 target_compile_definitions(vqx_compile INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
 set(VQX_SANITIZE "" CACHE STRING "Sanitizers to build with: address, thread, undefined")

@@ -46,14 +46,14 @@ class LibvmafReports(ProgramTest):
                 self.check("src01_10_bootstrap", arguments, extension)
 
     def test_writer_equals_its_specification(self):
-        """Non-finite values, missing scores and tiny fractions, against the executable text."""
+        """Subsampling, aggregates and every kind of series, against the executable text."""
         spec = os.path.join(SHARED, "spec")
         if not os.path.isdir(spec):
             self.skipTest(f"{spec} is missing")
         sys.path.insert(0, spec)
         from output import Report  # noqa: E402
         reference = self.file("r.y4m", y4m(frames=7))
-        distorted = self.file("d.y4m", y4m(frames=7))  # identical: infinite psnr_hvs, zero mse
+        distorted = self.file("d.y4m", y4m(frames=7, shift=1))
         arguments = ["-r", reference, "-d", distorted, "-n", "--subsample", 2,
                      "--feature", "psnr_hvs", "--feature", "psnr=enable_mse=true:enable_apsnr=true"]
         exact = self.path("exact.json")

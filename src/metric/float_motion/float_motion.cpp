@@ -112,6 +112,7 @@ std::shared_ptr<const FloatImage> halved_plane(const MeasureContext& context, co
     auto out =
         std::make_shared<FloatImage>(context.scratch(), halved(in->width), halved(in->height));
     std::vector<HalvedPosition> columns;
+    columns.reserve(static_cast<std::size_t>(out->width));
     for (int x = 0; x < out->width; ++x)
       columns.push_back(halved_position(x, in->width, out->width));
     for_bands(context, out->height, [&](int first, int last) {

@@ -88,7 +88,7 @@ struct Settings {
 };
 
 int rescaled(int length, double factor) {
-  return static_cast<int>(length * factor + 0.5);
+  return static_cast<int>(std::floor(length * factor + 0.5));
 }
 
 // Sets that share all filtering.
@@ -109,7 +109,8 @@ Geometry make_geometry(const VideoFormat& format, const GeometryKey& key) {
     g.columns = resampled_axis(key.method, format.width, g.width);
     g.rows = resampled_axis(key.method, format.height, g.height);
   }
-  for (int s = 0; s < kScales; ++s) g.windows[s] = window(s, key.kernel_scale);
+  for (int s = 0; s < kScales; ++s)
+    g.windows[static_cast<std::size_t>(s)] = window(s, key.kernel_scale);
   g.scale0 = false;
   return g;
 }
@@ -146,7 +147,7 @@ Buffer halve(const MeasureContext& context, const float_rows::Samples& in, const
   const int width = g.width_of(scale), height = g.height_of(scale);
   auto out = std::make_unique<FloatPlaneBuffer>(context.scratch(), width, height);
   for_bands(context, height, [&](int first, int last) {
-    halve_rows(in, g.windows[scale], width, first, last, context.scratch(), out->data.data(),
+    halve_rows(in, g.window_of(scale), width, first, last, context.scratch(), out->data.data(),
                out->stride);
   });
   return out;
@@ -165,7 +166,7 @@ void score_scale(const MeasureContext& context, const float_rows::Samples& refer
     sums.push_back({num, num + height});
   }
   for_bands(context, height, [&](int first, int last) {
-    score_rows(reference, distorted, group.geometry.windows[scale], group.channels, first, last,
+    score_rows(reference, distorted, group.geometry.window_of(scale), group.channels, first, last,
                context.scratch(), sums);
   });
   for (std::size_t c = 0; c < sums.size(); ++c) {
@@ -223,6 +224,7 @@ class FloatVif final : public Metric {
 
   std::vector<Output> outputs(std::size_t set) const override {
     std::vector<Output> list;
+    list.reserve(kScales);
     for (int s = 0; s < kScales; ++s)
       list.push_back({fmt::format("VMAF_feature_vif_scale{}_score", s)});
     if (!sets_[set].debug) return list;

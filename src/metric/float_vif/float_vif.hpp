@@ -15,7 +15,7 @@
 // only the noise n and the quotients with it are fp64.
 #pragma once
 
-#include <string>
+#include <array>
 #include <vector>
 
 #include "metric/float_rows/float_rows.hpp"
@@ -67,9 +67,12 @@ struct Geometry {
   ResampledAxis rows;
   int width = 0;  // of scale 0
   int height = 0;
-  std::vector<float> windows[kScales];
-  bool scale0 = true;  // whether scale 0 is scored
+  std::array<std::vector<float>, kScales> windows;  // by scale
+  bool scale0 = true;                               // whether scale 0 is scored
 
+  const std::vector<float>& window_of(int scale) const {
+    return windows[static_cast<std::size_t>(scale)];
+  }
   int width_of(int scale) const { return width >> scale; }
   int height_of(int scale) const { return height >> scale; }
 };

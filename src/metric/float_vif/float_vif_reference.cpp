@@ -39,7 +39,7 @@ Words measure_reference(const float_rows::Samples& reference, const float_rows::
   Image a = resize(reference, geometry);
   Image b = resize(distorted, geometry);
   for (int s = 0; s < kScales; ++s) {
-    const std::vector<float>& taps = geometry.windows[s];
+    const std::vector<float>& taps = geometry.window_of(s);
     if (s > 0) {
       a = halve(a, taps);
       b = halve(b, taps);

@@ -33,7 +33,7 @@ void bilinear_row(const float* upper, const float* lower, float weight,
                   const ResampledAxis& columns, float* out) {
   for (int x = 0; x < columns.size(); ++x) {
     const int* i = columns.index.data() + 2 * x;
-    const float dx = columns.weight[static_cast<std::size_t>(2 * x + 1)];
+    const float dx = columns.weight.data()[2 * x + 1];
     float sum = (1 - weight) * (1 - dx) * upper[i[0]];
     sum += (1 - weight) * dx * upper[i[1]];
     sum += weight * (1 - dx) * lower[i[0]];
@@ -63,8 +63,9 @@ std::vector<float> window(int scale, double kernel_scale) {
   const auto height = static_cast<float>(1.0 / (sigma * std::sqrt(2.0 * kPi)));
   std::vector<float> taps;
   float total = 0;
+  const int centre = count / 2;
   for (int i = 0; i < count; ++i) {
-    const double distance = i - count / 2;
+    const double distance = i - centre;
     const auto bell = static_cast<float>(exact::exp(-0.5 * distance / sigma * distance / sigma));
     taps.push_back(bell / height);
     total += taps.back();
@@ -128,7 +129,7 @@ void resample_row(const float_rows::Samples& in, Resampling method, const Resamp
                   const ResampledAxis& rows, int y, float* out) {
   // The source rows as fp32, one for each vertical tap.
   std::vector<std::vector<float>> source(static_cast<std::size_t>(rows.taps));
-  const auto first = static_cast<std::size_t>(y * rows.taps);
+  const auto first = static_cast<std::size_t>(y) * source.size();
   for (std::size_t j = 0; j < source.size(); ++j) {
     source[j].resize(static_cast<std::size_t>(in.width));
     for (int x = 0; x < in.width; ++x)

@@ -201,11 +201,12 @@ std::vector<std::vector<double>> run_engine(const verify::MetricCase& metric,
   EXPECT_TRUE(builder.add(metric.metric, metric.options).ok());
   Result<Plan> plan = std::move(builder).build(format);
   EXPECT_TRUE(plan.ok()) << plan.status().message();
+  std::vector<verify::PicturePair> pairs;  // outlive the engine, which borrows them
   auto engine = std::move(Engine::create(std::move(plan).value(), {}, options)).value();
   for (int i = engine->start(); i < frames && engine->wants_more(); ++i) {
-    const auto pair = verify::make_pair(format, verify::Content::kNatural, i);
-    EXPECT_TRUE(engine->push(pair.reference->picture(), pair.distorted->picture()).ok());
-    engine->drain();  // the pair's memory ends here
+    pairs.push_back(verify::make_pair(format, verify::Content::kNatural, i));
+    EXPECT_TRUE(
+        engine->push(pairs.back().reference->picture(), pairs.back().distorted->picture()).ok());
   }
   EXPECT_TRUE(engine->finish().ok());
   std::vector<std::vector<double>> values;

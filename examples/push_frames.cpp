@@ -1,5 +1,5 @@
-// Pushes pictures from memory and prints each frame's score as soon as it is certain: VMAF looks one
-// frame ahead, so the score of frame n - 1 is there after frame n.
+// Pushes pictures from memory and prints each frame's score as soon as it is certain: VMAF looks
+// one frame ahead, so the score of frame n - 1 is there after frame n.
 #include <cstdint>
 #include <cstdio>
 #include <memory>

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "vqx/scores.hpp"
 #include "output/number_format.hpp"
+#include "vqx/scores.hpp"
 #include "vqx/status.hpp"
 
 namespace vqx::output {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "vqx/scores.hpp"
 #include "output/number_format.hpp"
+#include "vqx/scores.hpp"
 #include "vqx/status.hpp"
 
 namespace vqx::output {

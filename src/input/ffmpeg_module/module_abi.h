@@ -27,7 +27,7 @@ typedef struct VqxFfmpegFormat {
 
 /* What to convert to; 0 or -1 in a field keeps the source's. */
 typedef struct VqxFfmpegTarget {
-  int32_t width;  /* 0: keep the size */
+  int32_t width; /* 0: keep the size */
   int32_t height;
   int32_t filter;
   int32_t chroma; /* -1: keep chroma and depth */
@@ -36,25 +36,25 @@ typedef struct VqxFfmpegTarget {
 
 typedef struct VqxFfmpegOptions {
   const char* path;
-  int32_t threads;           /* 0: one a core */
-  int32_t allow_interlaced;  /* else a frame that is interlaced unlike the first is an error */
+  int32_t threads;          /* 0: one a core */
+  int32_t allow_interlaced; /* else a frame that is interlaced unlike the first is an error */
   VqxFfmpegTarget target;
 } VqxFfmpegOptions;
 
 typedef struct VqxFfmpegInfo {
-  VqxFfmpegFormat format;  /* of the delivered pictures */
-  int32_t in_place;        /* frames are lent; else unpack() has to be called for each */
-  int32_t range;           /* -1 unknown, 0 limited, 1 full */
-  int32_t scan;            /* -1 unknown, 0 progressive, 1 top field first, 2 bottom */
+  VqxFfmpegFormat format; /* of the delivered pictures */
+  int32_t in_place;       /* frames are lent; else unpack() has to be called for each */
+  int32_t range;          /* -1 unknown, 0 limited, 1 full */
+  int32_t scan;           /* -1 unknown, 0 progressive, 1 top field first, 2 bottom */
   int32_t variable_rate;
-  int32_t rotation;        /* degrees clockwise that were applied */
-  int64_t rate_num, rate_den;      /* 0/0: unknown */
-  int64_t aspect_num, aspect_den;  /* 0/0: unknown */
-  int64_t estimated_frames;        /* -1: unknown */
+  int32_t rotation;               /* degrees clockwise that were applied */
+  int64_t rate_num, rate_den;     /* 0/0: unknown */
+  int64_t aspect_num, aspect_den; /* 0/0: unknown */
+  int64_t estimated_frames;       /* -1: unknown */
   char container[64];
   char codec[96];
   char pixel_format[32];
-  char matrix[32];  /* empty: unknown */
+  char matrix[32]; /* empty: unknown */
   char transfer[32];
   char primaries[32];
   char notes[512]; /* a line each */
@@ -71,7 +71,8 @@ typedef struct VqxFfmpegModule {
   const char* versions; /* "FFmpeg 5.1.9 (libavformat 59.27.100, ...)" */
 
   /* A decoder with its first frame decoded, or NULL and the reason (without the path). */
-  void* (*open)(const VqxFfmpegOptions* options, VqxFfmpegInfo* info, char* error, size_t error_size);
+  void* (*open)(const VqxFfmpegOptions* options, VqxFfmpegInfo* info, char* error,
+                size_t error_size);
   /* The next frame: kVqxFrame, kVqxEnd or an error.  Where info.in_place is set `planes` are lent
    * until release(*owner). */
   int (*next)(void* decoder, VqxFfmpegPlanes* planes, void** owner, char* error, size_t error_size);

@@ -38,14 +38,12 @@ Image filter_columns(const Image& in, int scale, const Image* lone) {
   const int radius = kRadius[scale];
   Image out(in.width, in.height);
   for (int y = 0; y < in.height; ++y)
-    for (int x = 0; x < in.width; ++x)
-      for (int k = 0; k <= 2 * radius; ++k) {
-        const bool beside = in.height == 1 && k != radius;
-        out.at(x, y) +=
-            tap(scale, k) * (beside           ? lone->at(x, 1)
-                             : in.height == 1 ? in.at(x, 0)
-                                              : in.at(x, mirror(y + k - radius, in.height)));
-      }
+    for (int k = 0; k <= 2 * radius; ++k) {
+      const bool beside = in.height == 1 && k != radius;
+      const Image& from = beside ? *lone : in;
+      const int row = beside ? 1 : in.height == 1 ? 0 : mirror(y + k - radius, in.height);
+      for (int x = 0; x < in.width; ++x) out.at(x, y) += tap(scale, k) * from.at(x, row);
+    }
   return out;
 }
 
@@ -53,15 +51,16 @@ Image filter_columns(const Image& in, int scale, const Image* lone) {
 Image filter_rows(const Image& in, int scale, std::optional<std::int64_t> lone) {
   const int radius = kRadius[scale];
   Image out(in.width, in.height);
-  for (int y = 0; y < in.height; ++y)
-    for (int x = 0; x < in.width; ++x)
-      for (int k = 0; k <= 2 * radius; ++k) {
-        const bool beside = in.width == 1 && k != radius;
-        out.at(x, y) +=
-            tap(scale, k) * (beside          ? *lone
-                             : in.width == 1 ? in.at(0, y)
-                                             : in.at(mirror(x + k - radius, in.width), y));
-      }
+  std::vector<std::int64_t> line(static_cast<std::size_t>(in.width + 2 * radius));
+  for (int y = 0; y < in.height; ++y) {
+    for (int i = 0; i < in.width + 2 * radius; ++i)
+      line[static_cast<std::size_t>(i)] = in.width > 1  ? in.at(mirror(i - radius, in.width), y)
+                                          : i == radius ? in.at(0, y)
+                                                        : *lone;
+    for (int k = 0; k <= 2 * radius; ++k)
+      for (int x = 0; x < in.width; ++x)
+        out.at(x, y) += tap(scale, k) * line[static_cast<std::size_t>(x + k)];
+  }
   return out;
 }
 

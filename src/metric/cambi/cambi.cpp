@@ -147,19 +147,8 @@ int step_weight(int step) {
   return kWeights[step - 1];
 }
 
-// The binary32 nearest to 1/i written with nine significant decimal digits.
-const std::array<float, kTableSize>& reciprocals() {
-  static const std::array<float, kTableSize> table = [] {
-    std::array<float, kTableSize> values{};
-    for (std::int64_t i = 1; i < kTableSize; ++i) {
-      std::int64_t power = 100'000'000;
-      while (power / i < 100'000'000) power *= 10;
-      const std::int64_t digits = (2 * power + i) / (2 * i);
-      values[static_cast<std::size_t>(i)] =
-          static_cast<float>(static_cast<double>(digits) / static_cast<double>(power));
-    }
-    return values;
-  }();
+const std::vector<float>& reciprocals() {
+  static const std::vector<float> table = make_reciprocals();
   return table;
 }
 
@@ -277,33 +266,49 @@ double upstream_sum(std::vector<float> values, std::int64_t k) {
   return sum;
 }
 
-std::vector<int> sample_positions(int in, int out) {
-  const float step = static_cast<float>(in) / static_cast<float>(out);
-  std::vector<int> index(static_cast<std::size_t>(out));
-  float at = static_cast<float>(static_cast<double>(step / 2.0f) - 0.5);
-  for (int& i : index) {
-    // The running sum can drift one sample past the end.
-    i = std::min(static_cast<int>(static_cast<double>(at) + 0.5), in - 1);
-    at += step;
-  }
-  return index;
-}
-
-Status check_samples(const Plane& luma, int bit_depth, int frame, Side side) {
+Status check_samples(const Plane& luma, int bit_depth, Side side) {
   if (bit_depth == 8 || bit_depth == 16) return {};
-  const int peak = (1 << bit_depth) - 1;
   for (int y = 0; y < luma.height; ++y) {
     const auto* row = luma.row<std::uint16_t>(y);
     for (int x = 0; x < luma.width; ++x)
-      if (row[x] > peak)
-        return Status(
-            ErrorCode::kSampleRange,
-            fmt::format("cambi: frame {}: luma sample {} at ({}, {}) of the {} picture is "
-                        "above {}, the largest value of {} bits",
-                        frame, row[x], x, y, side == Side::kReference ? "reference" : "distorted",
-                        peak, bit_depth));
+      if (row[x] >> bit_depth != 0)
+        return bad_sample_status(encode_bad_sample(x, y, row[x]), bit_depth,
+                                 side == Side::kReference);
   }
   return {};
+}
+
+namespace {
+
+DeviceAnalysis device_analysis(const Analysis& analysis) {
+  const Levels levels(analysis);
+  DeviceAnalysis out{};
+  out.width = analysis.size.width;
+  out.height = analysis.size.height;
+  out.antidither = analysis.antidither ? 1 : 0;
+  out.halve_first = analysis.halve_first ? 1 : 0;
+  out.window = analysis.window;
+  out.mask_threshold = analysis.mask_threshold();
+  out.unit = levels.unit;
+  out.steps = levels.steps;
+  out.first_scored = levels.first_scored;
+  out.scored = levels.scored;
+  for (int scale = 0; scale < kScales; ++scale) {
+    const Size size = analysis.scale_size(scale);
+    out.scales[scale] = {size.width, size.height};
+    out.pooled[scale] = analysis.pool_count(scale);
+  }
+  std::copy(levels.weight.begin(), levels.weight.end(), out.weight);
+  std::copy(levels.visible.begin(), levels.visible.end(), out.visible);
+  return out;
+}
+
+}  // namespace
+
+DeviceSet device_set(const Plan& plan) {
+  DeviceSet set{device_analysis(plan.distorted), {}, plan.full_reference ? 1 : 0};
+  if (plan.full_reference) set.reference = device_analysis(plan.reference);
+  return set;
 }
 
 namespace {
@@ -398,12 +403,12 @@ class Cambi final : public Metric {
         return job.heatmaps->write(frame.index(), scale, values, stride);
       };
     if (simd_is_scalar()) {
-      VQX_RETURN_IF_ERROR(check_samples(luma, depth, frame.index(), job.side));
+      VQX_RETURN_IF_ERROR(check_samples(luma, depth, job.side));
       return analyse_reference(job.analysis, luma, sink);
     }
     const bool checked = depth != 8 && depth != 16;
     if (checked && any_sample_above(luma, (1 << depth) - 1, context))
-      return check_samples(luma, depth, frame.index(), job.side);
+      return check_samples(luma, depth, job.side);
     return analyse_simd(job.analysis, luma, context, sink);
   }
 

@@ -23,6 +23,7 @@
 #include <functional>
 #include <vector>
 
+#include "metric/cambi/cambi_device_config.hpp"
 #include "metric/metric.hpp"
 #include "metric/options.hpp"
 #include "vqx/picture.hpp"
@@ -34,11 +35,6 @@ extern const MetricInfo kCambiInfo;
 
 namespace vqx::cambi {
 
-inline constexpr int kScales = 5;
-inline constexpr int kMaxSteps = 32;
-inline constexpr int kMaxLevel = 1024;    // of a 10-bit plane made from more bits without a clamp
-inline constexpr int kTableSize = 4226;   // the area of the largest window, plus 1
-inline constexpr int kMaskRadius = 3;     // flatness is judged in 7 x 7 pixels
 inline constexpr int kUnitExponent = 24;  // c-values are multiples of 2^-24
 
 struct Size {
@@ -101,7 +97,7 @@ struct Levels {
 };
 
 int step_weight(int step);
-const std::array<float, kTableSize>& reciprocals();
+const std::vector<float>& reciprocals();
 
 // For each scale the sum of the pooled c-values in units of 2^-24, or with upstream pooling the
 // bits of their binary64 sum in upstream's order.
@@ -121,7 +117,10 @@ double upstream_sum(std::vector<float> values, std::int64_t k);
 using MapSink = std::function<Status(int scale, const float* values, std::ptrdiff_t stride)>;
 
 // Refuses a luma plane with a sample above 2^bit_depth - 1.
-Status check_samples(const Plane& luma, int bit_depth, int frame, Side side);
+Status check_samples(const Plane& luma, int bit_depth, Side side);
+
+// Plain data for the device side.
+DeviceSet device_set(const Plan& plan);
 
 // The plain form, straight from the spec, and the fast one.  `luma` has passed check_samples.
 Result<PooledSums> analyse_reference(const Analysis& analysis, const Plane& luma,
@@ -130,8 +129,5 @@ Result<PooledSums> analyse_simd(const Analysis& analysis, const Plane& luma,
                                 const MeasureContext& context, const MapSink& sink);
 // Whether any sample of the (16-bit) plane exceeds `peak`.
 bool any_sample_above(const Plane& luma, int peak, const MeasureContext& context);
-
-// Source index of each of `out` samples of an axis of `in` samples.
-std::vector<int> sample_positions(int in, int out);
 
 }  // namespace vqx::cambi

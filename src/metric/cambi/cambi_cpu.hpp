@@ -10,11 +10,8 @@
 
 namespace vqx::cambi {
 
-inline constexpr int kPad = 64;                 // samples after each row, and before the first
-inline constexpr std::uint16_t kKept = 0x8000;  // set in samples that the mask keeps
-inline constexpr std::uint16_t kLevelBits = 0x7fff;
-inline constexpr std::uint32_t kHalfBits = 0x3f000000;  // bits of 0.5, the smallest c but zero
-inline constexpr int kFineBits = 15;                    // a c-value's key: 12 coarse bits, 15 fine
+inline constexpr int kPad = 64;       // samples after each row, and before the first
+inline constexpr int kFineBits = 15;  // a c-value's key: 12 coarse bits, 15 fine
 inline constexpr int kCoarseBins = 1 << 12;
 inline constexpr int kFineBins = 1 << kFineBits;
 

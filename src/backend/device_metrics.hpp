@@ -20,12 +20,14 @@ using CreateDeviceMetric = Result<std::unique_ptr<kernel::DeviceMetric>> (*)(
       Platform::Executor& executor, const VideoFormat& format, \
       std::span<const kernel::DeviceConfig> sets)
 
+VQX_DEVICE_METRIC_FUNCTION(cambi);
 VQX_DEVICE_METRIC_FUNCTION(float_ms_ssim);
 VQX_DEVICE_METRIC_FUNCTION(float_ssim);
 VQX_DEVICE_METRIC_FUNCTION(psnr);
 
 // Null: the metric has no device side.
 inline CreateDeviceMetric find_device_metric(std::string_view name) {
+  if (name == "cambi") return create_cambi;
   if (name == "float_ms_ssim") return create_float_ms_ssim;
   if (name == "float_ssim") return create_float_ssim;
   if (name == "psnr") return create_psnr;

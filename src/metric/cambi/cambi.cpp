@@ -344,6 +344,16 @@ class Cambi final : public Metric {
     return {};
   }
 
+  // Heat maps and upstream's pooling order need the c-values on the host.
+  std::vector<std::byte> device_config(std::size_t set) const override {
+    const Set& own = sets_[set];
+    const Job& job = jobs_[own.distorted];
+    if (job.heatmaps || job.analysis.upstream_pooling) return {};
+    Plan plan{job.analysis, {}, own.full_reference, own.max_value};
+    if (own.full_reference) plan.reference = jobs_[own.reference].analysis;
+    return plain_bytes(device_set(plan));
+  }
+
   Status finish_frame(std::size_t set, const MeasuredWindow& window,
                       std::span<double> scores) const override {
     const Set& own = sets_[set];

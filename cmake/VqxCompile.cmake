@@ -17,7 +17,9 @@ target_compile_definitions(vqx_compile INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
 set(VQX_SANITIZE "" CACHE STRING "Sanitizers to build with: address, thread, undefined")
 if(VQX_SANITIZE)
   target_compile_options(vqx_compile INTERFACE
-    -fsanitize=${VQX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=${VQX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    # False alarms of GCC on instrumented code.
+    -Wno-uninitialized -Wno-maybe-uninitialized)
   target_link_options(vqx_compile INTERFACE -fsanitize=${VQX_SANITIZE})
 endif()
 target_include_directories(vqx_compile INTERFACE

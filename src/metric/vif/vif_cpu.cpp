@@ -1,5 +1,5 @@
 // vif with SIMD.  Each scale is cut into bands of rows, a band into tiles of columns that stay in
-// the first-level cache.  A tile goes down two rows at a time:
+// a core's own cache.  A tile goes down two rows at a time:
 //   stage:      two source rows become rows of 16-bit quantities (samples and, split into halves of
 //               16 bits, their products), the two rows interleaved so that one instruction
 //               multiplies both by their taps and adds;
@@ -21,6 +21,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "metric/vif/vif_cpu.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -28,10 +29,11 @@
 #define VQX_VIF_CPU_ONCE
 namespace vqx::vif {
 
-inline constexpr int kTileColumns = 192;               // scored columns of a tile, a multiple of 64
+inline constexpr int kTileColumns = 384;               // scored columns of a tile, a multiple of 64
 inline constexpr int kTileBuffer = kTileColumns + 32;  // with both margins, whole vectors
 inline constexpr int kRowBuffer = kTileBuffer + 64;    // the last vectors may read beyond
 inline constexpr int kBandRows = 64;
+inline constexpr int kPrefetchRows = 4;
 inline constexpr int kLimitsPerPass = 2;
 inline constexpr int kRows = 8;  // vertically filtered quantities: two means, three moments halved
 
@@ -241,6 +243,10 @@ HWY_INLINE void Stage(const Tile<kScale>& tile, int y, int pair) {
     const Plane& plane = i < 2 ? job.reference : job.distorted;
     const int row = mirror(y + i % 2, plane.height);
     CopySegment(plane.row<Sample>(row), plane.width, tile.x0 - kRadius[kScale], count, segments[i]);
+    // Short pieces of rows far apart: too little for the hardware to foresee.
+    const auto* ahead = plane.row<Sample>(std::min(row + kPrefetchRows, plane.height - 1));
+    for (int x = 0; x < tile.columns; x += 64 / static_cast<int>(sizeof(Sample)))
+      hwy::Prefetch(ahead + tile.x0 + x);
   }
   std::int16_t* q[kRows];
   for (int i = 0; i < kRows; ++i) q[i] = tile.staged(pair, i);
@@ -499,7 +505,9 @@ HWY_INLINE void Score(const Moments& m, int valid, const double* limits, const s
   const auto high = [&](V32 v) { return hn::PromoteTo(df, hn::UpperHalf(half, v)); };
   ScoreDoubles<kLimits>(low(a), low(s22), low(c), limits, 0, totals, places);
   ScoreDoubles<kLimits>(high(a), high(s22), high(c), limits, lanes / 2, totals, places);
-  // Single loads from a table in the first-level cache: faster than gathers.
+  // Single loads from a table of 32 KiB are faster than gathers; unrolled, the
+  // compiler would take the places from vector registers one by one, which is slower than memory.
+#pragma GCC unroll 1
   for (int i = 0; i < lanes; ++i) {
     totals.den_excess += table[places.den[i]];
     totals.base_excess += table[places.base[i]];

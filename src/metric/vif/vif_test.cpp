@@ -191,6 +191,25 @@ TEST_F(VifTest, SharedPassesChangeNothing) {
   }
 }
 
+// Wider than two tiles, higher than two bands, in any order.
+TEST_F(VifTest, TilesAndBandsDoNotShow) {
+  const double limit = 100;
+  for (const int bits : {8, 10}) {
+    const GuardedPicture x = picture(smooth, 801, 133, bits, 0);
+    const GuardedPicture y = picture(smooth, 801, 133, bits, 1);
+    const Request request{x.picture().plane(0), y.picture().plane(0), bits, std::span(&limit, 1),
+                          true};
+    Words expected;
+    measure_reference(request, std::span(&expected, 1));
+    const test::ReverseRunner runner(4);
+    ScratchPool scratch;
+    const MeasureContext context({}, runner, scratch);
+    Words words;
+    measure_simd(request, context, std::span(&words, 1));
+    EXPECT_EQ(Measured::of(expected), Measured::of(words)) << bits << " bit";
+  }
+}
+
 std::uint32_t crc32(const std::vector<std::uint8_t>& bytes) {
   std::uint32_t crc = 0xffffffffU;
   for (const std::uint8_t byte : bytes) {

@@ -19,6 +19,8 @@ extern const MetricInfo kFloatSsimInfo;
 extern const MetricInfo kFloatVifInfo;
 extern const MetricInfo kNullInfo;
 extern const MetricInfo kPsnrInfo;
+extern const MetricInfo kSpeedChromaInfo;
+extern const MetricInfo kSpeedTemporalInfo;
 extern const MetricInfo kPsnrHvsInfo;
 extern const MetricInfo kMotionInfo;
 extern const MetricInfo kVifInfo;
@@ -33,6 +35,8 @@ const std::array kMetrics{
     &kFloatVifInfo,
     &kFloatMotionInfo,
     &kFloatMomentInfo,
+    &kSpeedChromaInfo,
+    &kSpeedTemporalInfo,
     &kFloatMsSsimInfo,
     &kFloatSsimInfo,
     &kCiedeInfo,

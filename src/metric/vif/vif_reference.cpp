@@ -51,7 +51,8 @@ Image filter_columns(const Image& in, int scale, const Image* lone) {
 Image filter_rows(const Image& in, int scale, std::optional<std::int64_t> lone) {
   const int radius = kRadius[scale];
   Image out(in.width, in.height);
-  std::vector<std::int64_t> line(static_cast<std::size_t>(in.width + 2 * radius));
+  std::vector<std::int64_t> line(static_cast<std::size_t>(in.width) +
+                                 2 * static_cast<std::size_t>(radius));
   for (int y = 0; y < in.height; ++y) {
     for (int i = 0; i < in.width + 2 * radius; ++i)
       line[static_cast<std::size_t>(i)] = in.width > 1  ? in.at(mirror(i - radius, in.width), y)
@@ -59,7 +60,8 @@ Image filter_rows(const Image& in, int scale, std::optional<std::int64_t> lone) 
                                                         : *lone;
     for (int k = 0; k <= 2 * radius; ++k)
       for (int x = 0; x < in.width; ++x)
-        out.at(x, y) += tap(scale, k) * line[static_cast<std::size_t>(x + k)];
+        out.at(x, y) +=
+            tap(scale, k) * line[static_cast<std::size_t>(x) + static_cast<std::size_t>(k)];
   }
   return out;
 }

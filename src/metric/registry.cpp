@@ -14,6 +14,7 @@ extern const MetricInfo kFloatMomentInfo;
 extern const MetricInfo kFloatMotionInfo;
 extern const MetricInfo kFloatMsSsimInfo;
 extern const MetricInfo kAdmInfo;
+extern const MetricInfo kFloatAdmInfo;
 extern const MetricInfo kFloatPsnrInfo;
 extern const MetricInfo kFloatSsimInfo;
 extern const MetricInfo kFloatVifInfo;
@@ -32,6 +33,7 @@ namespace {
 const std::array kMetrics{
     &kFloatPsnrInfo,
     &kFloatAnsnrInfo,
+    &kFloatAdmInfo,
     &kFloatVifInfo,
     &kFloatMotionInfo,
     &kFloatMomentInfo,

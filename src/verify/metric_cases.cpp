@@ -152,6 +152,8 @@ std::span<const MetricCase> metric_cases() {
        131,
        false,
        16},
+      {"float_adm", {}, 17, 17, false, 16},
+      {"float_adm", {{"adm_csf_mode", "2"}, {"adm_enhn_gain_limit", "1"}}, 17, 17, false, 16},
   };
   return cases;
 }

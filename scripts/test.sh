@@ -47,7 +47,6 @@ step "backend modules" modules
 if [[ ${1:-} != quick ]]; then
   step "formatting" format
   step "address and undefined-behaviour sanitizers" sanitized_tests asan "-*MetricParity*"
-  step "thread sanitizer" sanitized_tests tsan "Engine*:*/EngineMetrics*"
   [[ -x scripts/fuzz.sh ]] && step "fuzzing, short" scripts/fuzz.sh
 fi
 

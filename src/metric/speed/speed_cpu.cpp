@@ -362,10 +362,9 @@ Decimated decimate_simd(const Source& source, const Filters& filters) {
   const int radius = static_cast<int>(filters.wide.size()) / 2;
   for (int y = 0; y < out.height; ++y) {
     std::fill(sum.begin(), sum.end(), 0.0f);
-    for (int t = -radius; t <= radius; ++t)
-      HWY_DYNAMIC_DISPATCH(AccumulateRow)
-      (rows.row(reflect(y * kDecimation + t, filters.height)),
-       filters.wide[static_cast<std::size_t>(t + radius)], filters.width, sum.data());
+    for (int t = -radius; t <= radius; ++t) HWY_DYNAMIC_DISPATCH(AccumulateRow)
+    (rows.row(reflect(y * kDecimation + t, filters.height)),
+     filters.wide[static_cast<std::size_t>(t + radius)], filters.width, sum.data());
     decimate_row(sum.data(), filters.width, filters.wide, out.width,
                  out.samples.data() + y * out.width);
   }

@@ -2,11 +2,11 @@
 // c-values runs there, chained through device memory; five integers come back.
 //
 // Planes hold 16-bit levels whose top bit says that the mask keeps the sample, as on the CPU.  The
-// contrast kernel gives each work-group a strip of columns and a band of rows.  An item owns two
-// neighbouring columns: for every level one 32-bit word of work-group memory holds the window
-// counts of both, so that no atomics are needed, and one addition serves both columns.  The largest
-// c-values are selected by their bits: a coarse histogram, the bin that holds the k-th value, a
-// fine histogram inside it.
+// contrast kernel gives each work-group a strip of columns and a band of rows, down which it slides
+// the window counts of every level and column.  One 32-bit word of work-group memory holds the
+// counts of two neighbouring columns: one addition serves both, and since additions are atomic and
+// need no answer, several items share a column's window.  The largest c-values are selected by
+// their bits: a coarse histogram, the bin that holds the k-th value, a fine histogram inside it.
 #pragma once
 
 #include <algorithm>
@@ -194,15 +194,15 @@ struct ContrastScale {
 // columns of a strip.
 template <int kRows, int kPairs>
 struct Contrast {
-  static constexpr int kItems = 64;
+  static constexpr int kItems = 256;
   static constexpr int kColumns = 2 * kPairs;
-  static constexpr int kKeys = kColumns + 2 * kMaxRadius;
+  static constexpr int kParts = kItems / kPairs;  // of a window, taken by different items
   struct alignas(8) KeyPair {
     uint32_t key[2];
   };
   struct Shared {
     uint32_t counts[kRows * kPairs];
-    KeyPair keys[2][kKeys / 2];  // entering | leaving << 16, of this row and the next
+    KeyPair keys[kPairs + kMaxRadius];  // entering | leaving << 16
   };
   ContrastScale scales[kScales];
   const uint32_t* visible;
@@ -235,22 +235,24 @@ struct Contrast {
     const int start = top - radius > 0 ? top - radius : 0;  // first row of the first window
 
     k::each(group, (scored + 2 * steps + 1) * kPairs, [&](int i) { shared.counts[i] = 0; });
-    for (int y = start - radius; y < end; ++y) {
+    for (int y = start - radius; y <= end; ++y) {
+      // The c-values of the row before, and beside them what row y takes in and lets go.
       const int entering = y + radius < plane.height ? y + radius : -1;
       const int leaving = y - radius - 1 >= start ? y - radius - 1 : -1;
-      KeyPair* const keys = shared.keys[y & 1];
-      k::each(group, kPairs + radius, [&](int i) {
-        const int x = left - radius + 2 * i;
-        keys[i] = {
+      k::each(group, kColumns + kPairs + radius, [&](int i) {
+        if (i < kColumns) {
+          if (y > top) score(shared.counts, plane, scale.values, left, i, y - 1);
+          return;
+        }
+        const int x = left - radius + 2 * (i - kColumns);
+        shared.keys[i - kColumns] = {
             {key_pair(plane, x, entering, leaving), key_pair(plane, x + 1, entering, leaving)}};
       });
       group.sync();
-      k::each<kPairs>(group, [&](int pair) {
-        slide(shared.counts + pair, keys + pair);
-        if (y < top) return;
-        score(shared.counts + pair, plane, scale.values, left + 2 * pair, y, 0);
-        score(shared.counts + pair, plane, scale.values, left + 2 * pair + 1, y, 16);
+      k::each<kPairs, kParts>(group, [&](int pair, int part) {
+        slide(shared.counts + pair, shared.keys + pair, part);
       });
+      group.sync();
     }
   }
 
@@ -262,13 +264,17 @@ struct Contrast {
     return in == out ? none | none << 16 : in | out << 16;
   }
 
-  // Adds what enters the windows of two columns and subtracts what leaves.  The 16-bit halves do
-  // not disturb each other: neither ends below zero, and sums modulo 2^32 do not mind the order.
-  VQX_KERNEL_FN void slide(uint32_t* counts, const KeyPair* keys) const {
+  // Adds what enters the windows of two columns and subtracts what leaves, one part of the window.
+  // The 16-bit halves do not disturb each other: neither ends below zero, and sums modulo 2^32 do
+  // not mind the order.
+  VQX_KERNEL_FN void slide(uint32_t* counts, const KeyPair* keys, int part) const {
+    const int length = (radius + kParts) / kParts;  // radius + 1 pairs of positions, rounded up
+    const int first = part * length;
+    const int end = first + length < radius + 1 ? first + length : radius + 1;
     const auto none = static_cast<uint32_t>(scored + 2 * steps);
     uint32_t key = none | none << 16;
     uint32_t amount = 0;
-    for (int i = 0; i <= radius; ++i) {
+    for (int i = first; i < end; ++i) {
       const KeyPair next = keys[i];
       take(counts, next.key[0], i == 0 ? 1u : 0x10001u, key, amount);
       take(counts, next.key[1], i == radius ? 0x10000u : 0x10001u, key, amount);
@@ -289,18 +295,19 @@ struct Contrast {
   }
 
   VQX_KERNEL_FN void change(uint32_t* counts, uint32_t key, uint32_t amount) const {
-    const uint32_t in = (key & 0xffff) * kPairs;
-    const uint32_t out = (key >> 16) * kPairs;
+    const uint32_t in = key & 0xffff;
+    const uint32_t out = key >> 16;
     if (in == out) return;  // neither counts
-    const uint32_t more = counts[in] + amount;
-    const uint32_t less = counts[out] - amount;
-    counts[in] = more;
-    counts[out] = less;
+    k::shared_add(counts + in * kPairs, amount);
+    k::shared_add(counts + out * kPairs, 0u - amount);
   }
 
-  VQX_KERNEL_FN void score(const uint32_t* counts, const LevelPlane& plane, uint32_t* values, int x,
-                           int y, int shift) const {
+  VQX_KERNEL_FN void score(const uint32_t* counts, const LevelPlane& plane, uint32_t* values,
+                           int left, int column, int y) const {
+    const int x = left + column;
     if (x >= plane.width) return;
+    const int shift = column % 2 * 16;
+    counts += column / 2;
     const int level = static_cast<int>(plane.at(x, y)) - kKept - first_scored;
     float best = 0;
     if (level >= 0 && level < scored) {
@@ -671,12 +678,12 @@ class CambiDevice final : public kernel::DeviceMetric {
   // The widest strips that the device's work-group memory allows for so many levels.
   Status enqueue_contrast(const Job& job) {
     const int rows = job.analysis.scored + 2 * job.analysis.steps + 1;
-    if (rows <= 144) return launch_contrast<144, 64>(job);
+    if (rows <= 144) return launch_contrast<144, 32>(job);
     if (rows <= 576) {
-      if (fits<Contrast<576, 64>>()) return launch_contrast<576, 64>(job);
+      if (fits<Contrast<576, 32>>()) return launch_contrast<576, 32>(job);
       return launch_contrast<576, 16>(job);
     }
-    if (fits<Contrast<kMostRows, 32>>()) return launch_contrast<kMostRows, 32>(job);
+    if (fits<Contrast<kMostRows, 16>>()) return launch_contrast<kMostRows, 16>(job);
     return launch_contrast<kMostRows, 8>(job);
   }
 

@@ -48,7 +48,7 @@ struct PipelineSpec {
   int32_t device;
   int32_t fp64;  // Fp64
   int32_t frames_in_flight;
-  int32_t profile;  // 1: time every metric (without overlap of transfers and kernels)
+  int32_t profile;  // 1: profile() will be called
   int32_t width;
   int32_t height;
   int32_t chroma;  // vqx::ChromaFormat
@@ -60,10 +60,10 @@ struct PipelineSpec {
 struct PipelineInfo {
   int32_t slots;  // frames in flight that memory allowed, at least 1
   uint64_t device_bytes;
-  uint64_t pinned_bytes;
 };
 
-// Pinned memory to copy a plane's rows to; data null: the plane is not needed.  Padding stays zero.
+// Memory that the device reads directly, to copy a plane's rows to; data null: the plane is not
+// needed.  Padding stays zero.
 struct StagingPlane {
   void* data;
   int64_t pitch;      // bytes from row to row
@@ -76,13 +76,24 @@ struct Staging {
   StagingPlane distorted[3];
 };
 
+// A frame whose planes lie in memory from allocate_pinned().
+struct PinnedPlane {
+  const void* data;
+  int64_t pitch;  // bytes from row to row
+};
+
+struct PinnedFrame {
+  PinnedPlane reference[3];
+  PinnedPlane distorted[3];
+};
+
 // Receives the measured words of one option set.
 using WordSink = void (*)(void* context, int32_t metric, int32_t set, const uint64_t* words,
                           uint64_t count);
 
 struct ProfileEntry {
   char name[64];
-  uint64_t frames;
+  uint64_t frames;  // that were timed
   double seconds;
   uint64_t bytes;  // least traffic to and from memory, all frames together
 };
@@ -102,15 +113,24 @@ struct Backend {
   double (*copy_bandwidth)(int32_t device, Error* error);
   int32_t (*has_metric)(const char* name);
 
+  // Host memory that the device reads directly, for pictures that need no staging copy; null
+  // without an error where the backend has none.
+  void* (*allocate_pinned)(int32_t device, uint64_t bytes, Error* error);
+  void (*release_pinned)(int32_t device, void* memory);
+
   Pipeline* (*open)(const PipelineSpec* spec, PipelineInfo* info, Error* error);
   void (*close)(Pipeline* pipeline);
-  void (*staging)(Pipeline* pipeline, int32_t slot, Staging* staging);
-  // Starts the upload and all metrics of the frame in the slot's staging memory.
-  void (*submit)(Pipeline* pipeline, int32_t slot, Error* error);
+  // The staging memory of a slot, allocated when it is first asked for.
+  void (*staging)(Pipeline* pipeline, int32_t slot, Staging* staging, Error* error);
+  // Starts the upload and all metrics of a frame: the one in the slot's staging memory (`pinned`
+  // null), or one in pinned memory, which must stay as it is until collect() returns.
+  void (*submit)(Pipeline* pipeline, int32_t slot, const PinnedFrame* pinned, Error* error);
   // Waits for the slot's frame; afterwards the slot is free again.
   void (*collect)(Pipeline* pipeline, int32_t slot, WordSink sink, void* context, Error* error);
-  // Entries: one per metric in the order of the spec, then "upload".  Returns their number.
-  int32_t (*profile)(Pipeline* pipeline, ProfileEntry* entries, int32_t capacity);
+  // Times the kernels of every metric, one metric after the other, on the frames that lie in the
+  // slots; no frame may be in flight.  Entries: one per metric in the order of the spec, then the
+  // uploads of the run.  Returns their number.
+  int32_t (*profile)(Pipeline* pipeline, ProfileEntry* entries, int32_t capacity, Error* error);
 };
 
 }  // namespace vqx::abi

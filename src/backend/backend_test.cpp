@@ -125,11 +125,13 @@ TEST_F(DeviceRunTest, ManyThreadsShareTheSlots) {
     ASSERT_TRUE(metric_->measure(MeasureContext(window, runner, scratch), cpu).ok());
     EXPECT_EQ(device[static_cast<std::size_t>(i)], cpu) << "frame " << i;
   }
-  const std::vector<ProfileEntry> profile = run->profile();
+  const std::vector<ProfileEntry> profile = run->profile().value();
   ASSERT_EQ(profile.size(), 2u);
   EXPECT_EQ(profile[0].name, "psnr");
-  EXPECT_EQ(profile[0].frames, std::uint64_t{kThreads} * kFramesEach);
+  EXPECT_GT(profile[0].frames, 0u);
+  EXPECT_GT(profile[0].seconds, 0);
   EXPECT_EQ(profile[1].name, "upload");
+  EXPECT_EQ(profile[1].frames, std::uint64_t{kThreads} * kFramesEach);
 }
 
 TEST(Verify, HostEqualsTheCpu) {

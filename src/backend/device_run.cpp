@@ -1,5 +1,6 @@
 #include "backend/device_run.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -48,6 +49,19 @@ void add_parts(const Picture& picture, const abi::StagingPlane (&planes)[3],
           {&picture.plane(p), &planes[p], first, std::min(first + step, planes[p].rows)});
     }
   }
+}
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point start, Clock::time_point end) {
+  return std::chrono::duration<double>(end - start).count();
+}
+
+Status create_context(const abi::Backend& backend, int device) {
+  abi::DeviceInfo info{};
+  abi::Error error;
+  backend.device_info(device, &info, &error);
+  return to_status(error);
 }
 
 Status test_device(const abi::Backend& backend, int device, abi::Fp64 fp64) {
@@ -122,7 +136,8 @@ bool can_measure(const abi::Backend& backend, const DeviceRequest& request) {
 
 class DeviceRun::Impl {
  public:
-  explicit Impl(const abi::Backend& backend) : backend_(backend) {}
+  Impl(const abi::Backend& backend, std::shared_ptr<PinnedMemory> pinned)
+      : backend_(backend), pinned_(std::move(pinned)) {}
 
   ~Impl() {
     for (const Device& device : devices_) backend_.close(device.pipeline);
@@ -161,27 +176,25 @@ class DeviceRun::Impl {
     for (const Device& device : devices_) bytes += device.info.device_bytes;
     return bytes;
   }
-  std::uint64_t pinned_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const Device& device : devices_) bytes += device.info.pinned_bytes;
-    return bytes;
-  }
+  StartTimes& start_times() { return start_times_; }
 
-  std::vector<ProfileEntry> profile() const {
+  Result<std::vector<ProfileEntry>> profile() const {
     constexpr int kMost = 64;
     std::vector<ProfileEntry> total;
     for (const Device& device : devices_) {
       std::vector<abi::ProfileEntry> entries(kMost);
-      const int count = backend_.profile(device.pipeline, entries.data(), kMost);
       abi::Error error;
+      const int count = backend_.profile(device.pipeline, entries.data(), kMost, &error);
+      VQX_RETURN_IF_ERROR(to_status(error));
       const double bandwidth = backend_.copy_bandwidth(device.index, &error);
+      VQX_RETURN_IF_ERROR(to_status(error));
       total.resize(static_cast<std::size_t>(count));
       for (std::size_t i = 0; i < total.size(); ++i) {
         total[i].name = entries[i].name;
         total[i].frames += entries[i].frames;
         total[i].seconds += entries[i].seconds;
         total[i].bytes += entries[i].bytes;
-        if (error.code == 0 && total[i].seconds > 0 && bandwidth > 0) {
+        if (total[i].seconds > 0 && bandwidth > 0) {
           total[i].bandwidth_share =
               static_cast<double>(total[i].bytes) / total[i].seconds / bandwidth;
         }
@@ -220,15 +233,11 @@ class DeviceRun::Impl {
 
   Status measure_in(const Slot& slot, const Frame& frame, const TaskRunner& runner,
                     std::span<std::vector<Measured>> out) {
-    abi::Staging staging{};
-    backend_.staging(slot.pipeline, slot.index, &staging);
-    std::vector<CopyPart> parts;
-    add_parts(frame.reference(), staging.reference, parts);
-    add_parts(frame.distorted(), staging.distorted, parts);
-    runner.run(static_cast<int>(parts.size()),
-               [&](int i) { copy_rows(parts[static_cast<std::size_t>(i)]); });
+    abi::PinnedFrame pinned{};
+    const bool direct = find_pinned(frame, pinned);
+    if (!direct) VQX_RETURN_IF_ERROR(fill_staging(slot, frame, runner));
     abi::Error error;
-    backend_.submit(slot.pipeline, slot.index, &error);
+    backend_.submit(slot.pipeline, slot.index, direct ? &pinned : nullptr, &error);
     VQX_RETURN_IF_ERROR(to_status(error));
     const auto sink = [](void* context, std::int32_t metric, std::int32_t set,
                          const std::uint64_t* words, std::uint64_t count) {
@@ -243,7 +252,37 @@ class DeviceRun::Impl {
     return to_status(error);
   }
 
+  // Where the frame's planes lie, if all are in pinned memory.
+  bool find_pinned(const Frame& frame, abi::PinnedFrame& pinned) const {
+    if (pinned_ == nullptr) return false;
+    for (const Side side : {Side::kReference, Side::kDistorted}) {
+      const Picture& picture = frame.picture(side);
+      auto& planes = side == Side::kReference ? pinned.reference : pinned.distorted;
+      for (int p = 0; p < picture.format().plane_count(); ++p) {
+        const Plane& plane = picture.plane(p);
+        if (plane.stride < 0 || !pinned_->holds(plane.data)) return false;
+        planes[p] = {plane.data, plane.stride};
+      }
+    }
+    return true;
+  }
+
+  Status fill_staging(const Slot& slot, const Frame& frame, const TaskRunner& runner) const {
+    abi::Staging staging{};
+    abi::Error error;
+    backend_.staging(slot.pipeline, slot.index, &staging, &error);
+    VQX_RETURN_IF_ERROR(to_status(error));
+    std::vector<CopyPart> parts;
+    add_parts(frame.reference(), staging.reference, parts);
+    add_parts(frame.distorted(), staging.distorted, parts);
+    runner.run(static_cast<int>(parts.size()),
+               [&](int i) { copy_rows(parts[static_cast<std::size_t>(i)]); });
+    return {};
+  }
+
   const abi::Backend& backend_;
+  std::shared_ptr<PinnedMemory> pinned_;
+  StartTimes start_times_;
   std::vector<Device> devices_;
   int slots_ = 0;
   std::mutex mutex_;
@@ -277,11 +316,20 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::open(const DeviceRunOptions& optio
   spec.bit_depth = format.bit_depth;
   spec.metrics = plain.plain().data();
   spec.metric_count = static_cast<std::int32_t>(plain.plain().size());
-  auto impl = std::make_unique<Impl>(*backend);
+  auto impl = std::make_unique<Impl>(*backend, options.pinned);
+  StartTimes& times = impl->start_times();
   for (const int device : devices) {
+    const auto start = Clock::now();
+    VQX_RETURN_IF_ERROR(create_context(*backend, device));
+    times.context_ready = Clock::now();
+    times.context_seconds += seconds_between(start, times.context_ready);
     if (options.self_test) VQX_RETURN_IF_ERROR(test_device(*backend, device, options.fp64));
+    const auto tested = Clock::now();
+    if (options.self_test) times.self_test_seconds += seconds_between(times.context_ready, tested);
     VQX_RETURN_IF_ERROR(impl->add_device(device, spec));
+    times.pipeline_seconds += seconds_between(tested, Clock::now());
   }
+  if (options.pinned != nullptr) options.pinned->attach(*backend, devices.front());
   return std::unique_ptr<DeviceRun>(new DeviceRun(std::move(impl)));
 }
 
@@ -299,10 +347,10 @@ int DeviceRun::device_count() const {
 std::uint64_t DeviceRun::device_bytes() const {
   return impl_->device_bytes();
 }
-std::uint64_t DeviceRun::pinned_bytes() const {
-  return impl_->pinned_bytes();
+const StartTimes& DeviceRun::start_times() const {
+  return impl_->start_times();
 }
-std::vector<ProfileEntry> DeviceRun::profile() const {
+Result<std::vector<ProfileEntry>> DeviceRun::profile() const {
   return impl_->profile();
 }
 

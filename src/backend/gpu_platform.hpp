@@ -46,6 +46,14 @@ struct Platform {
     return {};
   }
 
+  static Result<void*> allocate_pinned(int device, uint64_t bytes) {
+    VQX_RETURN_IF_ERROR(Executor::check(VQX_GPU(SetDevice)(device), "selecting the device"));
+    return Executor::make_pinned(bytes);
+  }
+  static void release_pinned(int /*device*/, void* memory) {
+    Executor::free_pinned(memory);
+  }
+
   static Result<bool> hardware_fp64(int, int32_t wanted) {
     return wanted != abi::kFp64Software;
   }

@@ -29,6 +29,10 @@ struct Platform {
     return {};
   }
 
+  // Pictures are copied to staging memory.
+  static Result<void*> allocate_pinned(int /*device*/, uint64_t /*bytes*/) { return nullptr; }
+  static void release_pinned(int /*device*/, void* /*memory*/) {}
+
   static Result<bool> hardware_fp64(int, int32_t wanted) { return wanted != abi::kFp64Software; }
 };
 

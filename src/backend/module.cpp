@@ -86,6 +86,19 @@ int32_t has_metric(const char* name) {
   return find_device_metric(name) != nullptr ? 1 : 0;
 }
 
+void* allocate_pinned(int32_t device, uint64_t bytes, abi::Error* error) {
+  void* memory = nullptr;
+  guard(error, [&]() -> Status {
+    VQX_ASSIGN_OR_RETURN(memory, Platform::allocate_pinned(device, bytes));
+    return {};
+  });
+  return memory;
+}
+
+void release_pinned(int32_t device, void* memory) {
+  Platform::release_pinned(device, memory);
+}
+
 abi::Pipeline* open(const abi::PipelineSpec* spec, abi::PipelineInfo* info, abi::Error* error) {
   FramePipeline* pipeline = nullptr;
   guard(error, [&]() -> Status {
@@ -101,12 +114,16 @@ void close(abi::Pipeline* pipeline) {
   delete from_handle(pipeline);
 }
 
-void staging(abi::Pipeline* pipeline, int32_t slot, abi::Staging* staging) {
-  *staging = from_handle(pipeline)->staging(slot);
+void staging(abi::Pipeline* pipeline, int32_t slot, abi::Staging* staging, abi::Error* error) {
+  guard(error, [&]() -> Status {
+    VQX_ASSIGN_OR_RETURN(*staging, from_handle(pipeline)->staging(slot));
+    return {};
+  });
 }
 
-void submit(abi::Pipeline* pipeline, int32_t slot, abi::Error* error) {
-  guard(error, [&] { return from_handle(pipeline)->submit(slot); });
+void submit(abi::Pipeline* pipeline, int32_t slot, const abi::PinnedFrame* pinned,
+            abi::Error* error) {
+  guard(error, [&] { return from_handle(pipeline)->submit(slot, pinned); });
 }
 
 void collect(abi::Pipeline* pipeline, int32_t slot, abi::WordSink sink, void* context,
@@ -114,8 +131,14 @@ void collect(abi::Pipeline* pipeline, int32_t slot, abi::WordSink sink, void* co
   guard(error, [&] { return from_handle(pipeline)->collect(slot, sink, context); });
 }
 
-int32_t profile(abi::Pipeline* pipeline, abi::ProfileEntry* entries, int32_t capacity) {
-  return from_handle(pipeline)->profile(entries, capacity);
+int32_t profile(abi::Pipeline* pipeline, abi::ProfileEntry* entries, int32_t capacity,
+                abi::Error* error) {
+  int32_t count = 0;
+  guard(error, [&]() -> Status {
+    VQX_ASSIGN_OR_RETURN(count, from_handle(pipeline)->profile(entries, capacity));
+    return {};
+  });
+  return count;
 }
 
 constexpr abi::Backend kTable = {
@@ -127,6 +150,8 @@ constexpr abi::Backend kTable = {
     self_test,
     copy_bandwidth,
     has_metric,
+    allocate_pinned,
+    release_pinned,
     open,
     close,
     staging,

@@ -1,12 +1,14 @@
 // The frame pipeline of a device, compiled with the executor of its backend.
 //
-// A slot holds one frame in flight: pinned staging memory that the host fills, the same planes in
-// device memory, and the words that the metrics leave.  Uploads have a queue of their own, so that
-// the next frame's transfer runs beside this frame's kernels; kernels of all frames run in order on
-// one queue and share the metrics' working buffers.  Only words come back.
+// A slot holds one frame in flight: the planes in device memory, the words that the metrics leave,
+// and, where pictures do not lie in pinned memory already, staging memory that the host fills.
+// Uploads have a queue of their own, so that the next frame's transfer runs beside this frame's
+// kernels; kernels of all frames run in order on one queue and share the metrics' working buffers.
+// Only words come back.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -26,8 +28,8 @@ class FramePipeline {
   using Executor = Platform::Executor;
   using Event = Executor::Event;
 
-  // Shrinks the number of slots when device or pinned memory is short; kOutOfMemory when even one
-  // does not fit.
+  // Shrinks the number of slots when device memory is short; kOutOfMemory when even one does not
+  // fit.
   static Result<std::unique_ptr<FramePipeline>> open(const abi::PipelineSpec& spec) {
     Status status;
     for (int slots = std::max(1, spec.frames_in_flight); slots >= 1; slots /= 2) {
@@ -53,31 +55,38 @@ class FramePipeline {
   }
 
   abi::PipelineInfo info() const {
-    return {static_cast<int32_t>(slots_.size()), compute_->allocated_bytes(),
-            slots_.size() * (frame_bytes_ + raw_bytes())};
+    return {static_cast<int32_t>(slots_.size()), compute_->allocated_bytes()};
   }
 
-  abi::Staging staging(int index) const {
-    const Slot& slot = slots_[static_cast<size_t>(index)];
+  Result<abi::Staging> staging(int index) {
+    Slot& slot = slots_[static_cast<size_t>(index)];
+    if (slot.staging == nullptr) {
+      VQX_RETURN_IF_ERROR(compute_->activate());
+      VQX_ASSIGN_OR_RETURN(void* memory, compute_->allocate_pinned(frame_bytes_));
+      slot.staging = static_cast<std::byte*>(memory);
+    }
     abi::Staging staging{};
     for (int side = 0; side < 2; ++side) {
       abi::StagingPlane* planes = side == 0 ? staging.reference : staging.distorted;
       for (int p = 0; p < plane_count_; ++p) {
         const PlaneLayout& plane = layout_[side][p];
-        planes[p] = {slot.staging + plane.offset, plane.pitch,
-                     int64_t{format_.plane_width(p)} * format_.bytes_per_sample(),
+        planes[p] = {slot.staging + plane.offset, plane.pitch, row_bytes(p),
                      format_.plane_height(p)};
       }
     }
     return staging;
   }
 
-  Status submit(int index) {
+  Status submit(int index, const abi::PinnedFrame* pinned) {
     const std::lock_guard lock(mutex_);
     Slot& slot = slots_[static_cast<size_t>(index)];
     VQX_RETURN_IF_ERROR(compute_->activate());
     if (profiling_) VQX_RETURN_IF_ERROR(upload_->record(slot.upload_start));
-    VQX_RETURN_IF_ERROR(upload_->upload(slot.planes.data(), slot.staging, frame_bytes_));
+    if (pinned != nullptr) {
+      VQX_RETURN_IF_ERROR(upload_planes(slot, *pinned));
+    } else {
+      VQX_RETURN_IF_ERROR(upload_->upload(slot.planes.data(), slot.staging, frame_bytes_));
+    }
     VQX_RETURN_IF_ERROR(upload_->record(slot.uploaded));
     VQX_RETURN_IF_ERROR(compute_->wait(slot.uploaded));
     VQX_RETURN_IF_ERROR(run_kernels(slot));
@@ -88,7 +97,7 @@ class FramePipeline {
     Slot& slot = slots_[static_cast<size_t>(index)];
     VQX_RETURN_IF_ERROR(compute_->activate());
     VQX_RETURN_IF_ERROR(compute_->synchronize(slot.done));
-    if (profiling_) VQX_RETURN_IF_ERROR(add_times(slot));
+    if (profiling_) VQX_RETURN_IF_ERROR(add_upload_time(slot));
     for (size_t m = 0; m < metrics_.size(); ++m) {
       std::vector<std::vector<uint64_t>> sets(static_cast<size_t>(metrics_[m].set_count));
       VQX_RETURN_IF_ERROR(metrics_[m].metric->collect(slot.words + metrics_[m].first_word, sets));
@@ -100,23 +109,15 @@ class FramePipeline {
     return {};
   }
 
-  int profile(abi::ProfileEntry* entries, int capacity) {
-    const std::lock_guard lock(profile_mutex_);
-    const auto fill = [&](int i, const std::string& name, double seconds, uint64_t bytes) {
-      if (i >= capacity) return;
-      entries[i] = {};
-      std::strncpy(entries[i].name, name.c_str(), sizeof(entries[i].name) - 1);
-      entries[i].frames = profiled_frames_;
-      entries[i].seconds = seconds;
-      entries[i].bytes = bytes * profiled_frames_;
-    };
+  Result<int> profile(abi::ProfileEntry* entries, int capacity) {
     const int count = static_cast<int>(metrics_.size());
+    if (capacity <= count) return Status(ErrorCode::kInvalidArgument, "too few entries");
+    VQX_RETURN_IF_ERROR(compute_->activate());
     for (int m = 0; m < count; ++m) {
-      const Entry& entry = metrics_[static_cast<size_t>(m)];
-      fill(m, entry.name, entry.seconds, entry.metric->bytes_moved());
+      VQX_ASSIGN_OR_RETURN(entries[m], time_metric(metrics_[static_cast<size_t>(m)]));
     }
-    fill(count, "upload", upload_seconds_, frame_bytes_);
-    return std::min(capacity, count + 1);
+    entries[count] = make_entry("upload", uploads_, upload_seconds_, frame_bytes_);
+    return count + 1;
   }
 
  private:
@@ -125,7 +126,6 @@ class FramePipeline {
     int set_count = 0;
     int first_word = 0;
     std::unique_ptr<kernel::DeviceMetric> metric;
-    double seconds = 0;
   };
 
   struct PlaneLayout {
@@ -142,15 +142,10 @@ class FramePipeline {
     Event uploaded{};
     Event done{};
     Event upload_start{};
-    std::vector<Event> marks;  // when profiling: before the first metric, then after each
     int submissions = 0;
     int recording = -1;
 
-    std::vector<Event> events() const {
-      std::vector<Event> all = {uploaded, done, upload_start};
-      all.insert(all.end(), marks.begin(), marks.end());
-      return all;
-    }
+    std::array<Event, 3> events() const { return {uploaded, done, upload_start}; }
   };
 
   explicit FramePipeline(const abi::PipelineSpec& spec)
@@ -211,8 +206,6 @@ class FramePipeline {
   }
 
   Status prepare_slot(Slot& slot) {
-    VQX_ASSIGN_OR_RETURN(void* staging, compute_->allocate_pinned(frame_bytes_));
-    slot.staging = static_cast<std::byte*>(staging);
     VQX_ASSIGN_OR_RETURN(void* words, compute_->allocate_pinned(raw_bytes()));
     slot.words = static_cast<int64_t*>(words);
     using Bytes = kernel::Buffer<std::byte, Executor>;
@@ -223,10 +216,6 @@ class FramePipeline {
     VQX_ASSIGN_OR_RETURN(slot.done, compute_->create_event(false));
     if (profiling_) {
       VQX_ASSIGN_OR_RETURN(slot.upload_start, compute_->create_event(true));
-      slot.marks.resize(metrics_.size() + 1);
-      for (Event& mark : slot.marks) {
-        VQX_ASSIGN_OR_RETURN(mark, compute_->create_event(true));
-      }
     }
     for (int side = 0; side < 2; ++side) {
       kernel::DevicePlane* planes = side == 0 ? slot.frame.reference : slot.frame.distorted;
@@ -243,34 +232,85 @@ class FramePipeline {
   Status run_kernels(Slot& slot) {
     ++slot.submissions;
     if (slot.recording >= 0) return compute_->replay(slot.recording);
-    if (slot.submissions != 2 || profiling_) return enqueue(slot);
+    if (slot.submissions != 2) return enqueue(slot);
     VQX_ASSIGN_OR_RETURN(slot.recording, compute_->record_graph([&] { return enqueue(slot); }));
     return {};
   }
 
   Status enqueue(Slot& slot) {
     VQX_RETURN_IF_ERROR(compute_->zero(slot.raw.data(), raw_bytes()));
-    if (profiling_) VQX_RETURN_IF_ERROR(compute_->record(slot.marks[0]));
-    for (size_t m = 0; m < metrics_.size(); ++m) {
-      VQX_RETURN_IF_ERROR(
-          metrics_[m].metric->enqueue(slot.frame, slot.raw.data() + metrics_[m].first_word));
-      if (profiling_) VQX_RETURN_IF_ERROR(compute_->record(slot.marks[m + 1]));
+    for (const Entry& entry : metrics_) {
+      VQX_RETURN_IF_ERROR(entry.metric->enqueue(slot.frame, slot.raw.data() + entry.first_word));
     }
     return compute_->download(slot.words, slot.raw.data(), raw_bytes());
   }
 
-  Status add_times(Slot& slot) {
-    const std::lock_guard lock(profile_mutex_);
-    for (size_t m = 0; m < metrics_.size(); ++m) {
-      VQX_ASSIGN_OR_RETURN(const double seconds,
-                           compute_->seconds_between(slot.marks[m], slot.marks[m + 1]));
-      metrics_[m].seconds += seconds;
+  int64_t row_bytes(int plane) const {
+    return int64_t{format_.plane_width(plane)} * format_.bytes_per_sample();
+  }
+
+  // Row by row, so that the padding in device memory stays zero.
+  Status upload_planes(Slot& slot, const abi::PinnedFrame& pinned) {
+    for (int side = 0; side < 2; ++side) {
+      const abi::PinnedPlane* planes = side == 0 ? pinned.reference : pinned.distorted;
+      for (int p = 0; p < plane_count_; ++p) {
+        const PlaneLayout& layout = layout_[side][p];
+        VQX_RETURN_IF_ERROR(upload_->upload_rows(
+            slot.planes.data() + layout.offset, static_cast<size_t>(layout.pitch), planes[p].data,
+            static_cast<size_t>(planes[p].pitch), static_cast<size_t>(row_bytes(p)),
+            static_cast<size_t>(format_.plane_height(p))));
+      }
     }
+    return {};
+  }
+
+  Status add_upload_time(const Slot& slot) {
     VQX_ASSIGN_OR_RETURN(const double seconds,
                          compute_->seconds_between(slot.upload_start, slot.uploaded));
+    const std::lock_guard lock(mutex_);
     upload_seconds_ += seconds;
-    ++profiled_frames_;
+    ++uploads_;
     return {};
+  }
+
+  static abi::ProfileEntry make_entry(const std::string& name, uint64_t frames, double seconds,
+                                      uint64_t frame_bytes) {
+    abi::ProfileEntry entry{};
+    std::strncpy(entry.name, name.c_str(), sizeof(entry.name) - 1);
+    entry.frames = frames;
+    entry.seconds = seconds;
+    entry.bytes = frame_bytes * frames;
+    return entry;
+  }
+
+  // Rounds over the frames in the slots, so that a short kernel is not drowned in the cost of two
+  // events, and finds no more in the caches than a run leaves there.
+  Result<abi::ProfileEntry> time_metric(const Entry& entry) {
+    constexpr int kRounds = 8;
+    std::vector<const Slot*> used;
+    for (const Slot& slot : slots_) {
+      if (slot.submissions > 0) used.push_back(&slot);
+    }
+    if (used.empty()) return make_entry(entry.name, 0, 0, 0);
+    VQX_ASSIGN_OR_RETURN(const Event start, compute_->create_event(true));
+    VQX_ASSIGN_OR_RETURN(const Event end, compute_->create_event(true));
+    const auto run = [&]() -> Result<double> {
+      for (int round = 0; round <= kRounds; ++round) {
+        if (round == 1) VQX_RETURN_IF_ERROR(compute_->record(start));
+        for (const Slot* slot : used) {
+          VQX_RETURN_IF_ERROR(
+              entry.metric->enqueue(slot->frame, slot->raw.data() + entry.first_word));
+        }
+      }
+      VQX_RETURN_IF_ERROR(compute_->record(end));
+      VQX_RETURN_IF_ERROR(compute_->finish());
+      return compute_->seconds_between(start, end);
+    };
+    const Result<double> seconds = run();
+    compute_->destroy_event(start);
+    compute_->destroy_event(end);
+    VQX_RETURN_IF_ERROR(seconds.status());
+    return make_entry(entry.name, kRounds * used.size(), *seconds, entry.metric->bytes_moved());
   }
 
   VideoFormat format_;
@@ -284,8 +324,7 @@ class FramePipeline {
   PlaneLayout layout_[2][3];
   std::vector<Slot> slots_;
   std::mutex mutex_;
-  std::mutex profile_mutex_;
-  uint64_t profiled_frames_ = 0;
+  uint64_t uploads_ = 0;
   double upload_seconds_ = 0;
 };
 

@@ -34,6 +34,10 @@ struct Platform {
     });
   }
 
+  // Pictures are copied to staging memory.
+  static Result<void*> allocate_pinned(int /*device*/, uint64_t /*bytes*/) { return nullptr; }
+  static void release_pinned(int /*device*/, void* /*memory*/) {}
+
   static Result<bool> hardware_fp64(int device, int32_t wanted) {
     bool has = false;
     VQX_RETURN_IF_ERROR(Executor::guard("query of the device", [&] {

@@ -69,23 +69,28 @@ class Progress {
   std::clock_t start_ = std::clock();
 };
 
-Result<std::unique_ptr<input::VideoSource>> open_side(const VmafOptions& options,
-                                                      const std::string& path) {
+Result<std::unique_ptr<input::VideoSource>> open_side(
+    const VmafOptions& options, const std::string& path,
+    const std::shared_ptr<PictureMemory>& memory) {
   input::OpenOptions open;
   open.dialect = input::Dialect::kLibvmaf;
   open.mono_as_420 = true;
-  if (options.backend != "cpu") open.read_threads = 8;
+  if (options.backend != "cpu") {
+    open.read_threads = 8;
+    open.memory = memory;
+  }
   if (options.raw)
     open.raw = input::RawParameters{options.raw->width, options.raw->height, options.raw->chroma,
                                     static_cast<int>(options.raw->bit_depth)};
   return input::open_source(path, open);
 }
 
-std::optional<Sources> open_sources(const VmafOptions& options) {
+std::optional<Sources> open_sources(const VmafOptions& options,
+                                    const std::shared_ptr<PictureMemory>& memory) {
   Sources sources;
   for (const bool is_reference : {true, false}) {
     const std::string& path = is_reference ? options.reference : options.distorted;
-    auto source = open_side(options, path);
+    auto source = open_side(options, path, memory);
     if (!source.ok()) {
       say("{}", source.status().message());
       say("problem with {} file: {}", is_reference ? "reference" : "distorted", path);
@@ -273,7 +278,8 @@ int run_vmaf(const VmafOptions& options) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal && !options.quiet) say("VMAF version {}", kVersionText);
 
-  std::optional<Sources> sources = open_sources(options);
+  const auto pinned = std::make_shared<backend::PinnedMemory>();
+  std::optional<Sources> sources = open_sources(options, pinned);
   if (!sources || !compatible(options, *sources)) return kFailure;
   const VideoFormat format = sources->reference->format();
 
@@ -281,7 +287,8 @@ int run_vmaf(const VmafOptions& options) {
   ModelSet models;
   if (!load_models(options, models, builder)) return kFailure;
   std::vector<FeatureSpec> features = options.features;
-  BackendChoice backend{.backend = options.backend == "auto" ? best_backend() : options.backend};
+  BackendChoice backend{.backend = options.backend == "auto" ? best_backend() : options.backend,
+                        .pinned = pinned};
   const Status named = take_backends_from_names(features, backend);
   if (!named.ok()) {
     say("{}", named.message());

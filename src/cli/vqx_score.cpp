@@ -1,6 +1,7 @@
 #include "cli/vqx_score.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -35,7 +36,8 @@ class ScoreRun {
   void describe(output::VqxReport& report, const Status& outcome) const;
   const Scores& scores() const { return engine_->scores(); }
   void print_table() const;
-  void print_profile() const;
+  void print_start(const backend::StartTimes& times) const;
+  Status print_profile() const;
   int check_limits() const;
   bool prepared() const { return engine_ != nullptr; }
 
@@ -55,6 +57,7 @@ class ScoreRun {
   std::unique_ptr<input::VideoSource> distorted_;
   std::vector<std::string> notes_;
   std::string backend_ = "cpu";
+  std::shared_ptr<backend::PinnedMemory> pinned_ = std::make_shared<backend::PinnedMemory>();
   Placements placements_;
   std::vector<output::VqxReport::Source> metric_sources_;
   std::vector<output::VqxReport::Source> model_sources_;
@@ -69,7 +72,10 @@ Result<std::unique_ptr<input::VideoSource>> ScoreRun::open_side(
   open.raw = options_.raw;
   open.scale = scale;
   open.pixel_format = options_.pixel_format;
-  if (options_.backend.backend != "cpu") open.read_threads = std::min(options_.threads, 8);
+  if (options_.backend.backend != "cpu") {
+    open.read_threads = std::min(options_.threads, 8);
+    open.memory = pinned_;
+  }
   open.allow_interlaced = options_.pairing.allow_interlaced;
   return input::open_source(path, open);
 }
@@ -123,6 +129,7 @@ Status ScoreRun::plan() {
   }
   std::vector<FeatureSpec> features = options_.features;
   BackendChoice backend = options_.backend;
+  backend.pinned = pinned_;
   VQX_RETURN_IF_ERROR(take_backends_from_names(features, backend));
   for (const FeatureSpec& feature : features)
     VQX_RETURN_IF_ERROR(builder.add(feature.name, feature.options));
@@ -331,16 +338,27 @@ void ScoreRun::print_table() const {
              reference_->format().bit_depth);
 }
 
-void ScoreRun::print_profile() const {
-  if (!options_.backend.profile) return;
+void ScoreRun::print_start(const backend::StartTimes& times) const {
+  const double first =
+      std::chrono::duration<double>(engine_->first_score() - times.context_ready).count();
+  fmt::print(
+      "start: context {:.0f} ms; then self-test {:.0f} ms, pipeline {:.0f} ms, first score after "
+      "{:.0f} ms\n",
+      times.context_seconds * 1e3, times.self_test_seconds * 1e3, times.pipeline_seconds * 1e3,
+      first * 1e3);
+}
+
+Status ScoreRun::print_profile() const {
   std::vector<backend::ProfileEntry> entries;
-  for (const auto& placement : placements_)
-    if (placement->run() != nullptr)
-      for (const backend::ProfileEntry& entry : placement->run()->profile())
-        entries.push_back(entry);
+  for (const auto& placement : placements_) {
+    if (placement->run() == nullptr) continue;
+    print_start(placement->run()->start_times());
+    VQX_ASSIGN_OR_RETURN(const auto measured, placement->run()->profile());
+    entries.insert(entries.end(), measured.begin(), measured.end());
+  }
   if (entries.empty()) {
     fmt::print("profile: nothing ran on a device\n");
-    return;
+    return {};
   }
   fmt::print("{:<16} {:>8} {:>12} {:>10} {:>14}\n", "on device", "frames", "ms a frame", "GB/s",
              "of copy rate");
@@ -351,6 +369,7 @@ void ScoreRun::print_profile() const {
                entry.seconds > 0 ? static_cast<double>(entry.bytes) / entry.seconds / 1e9 : 0.0,
                entry.bandwidth_share * 100);
   }
+  return {};
 }
 
 int ScoreRun::check_limits() const {
@@ -435,7 +454,9 @@ int run_score(const ScoreOptions& options) {
     }
   }
   if (outcome.ok() || run.scores().frame_count() > 0) run.print_table();
-  run.print_profile();
+  if (options.backend.profile && outcome.ok()) {
+    if (const Status profiled = run.print_profile(); !profiled.ok()) complain(profiled.message());
+  }
   if (!outcome.ok()) {
     fmt::print("incomplete: the run broke off after {} frames\n", run.scores().frame_count());
     return exit_status(outcome);

@@ -67,6 +67,7 @@ Result<Placements> place(const Plan& plan, const BackendChoice& choice) {
     options.all_devices = choice.all_devices;
     options.fp64 = choice.fp64;
     options.profile = choice.profile;
+    options.pinned = choice.pinned;
     VQX_ASSIGN_OR_RETURN(std::unique_ptr<Placement> placement,
                          Placement::open(plan, members, options));
     placements.push_back(std::move(placement));

@@ -22,6 +22,7 @@ struct BackendChoice {
   bool all_devices = false;
   abi::Fp64 fp64 = abi::kFp64Auto;
   bool profile = false;
+  std::shared_ptr<backend::PinnedMemory> pinned{};  // memory of the inputs' pictures; may be null
 };
 
 // Takes the backend out of feature names such as "cambi_sycl" and notes it for the metric.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -73,7 +74,7 @@ class Engine::Impl {
         warnings_(plan_.warnings) {
     make_units();
     if (options_.frames_in_flight < 1)
-      options_.frames_in_flight = options_.threads > 0 ? tasks_at_once() + 1 : 1;
+      options_.frames_in_flight = options_.threads > 0 ? frames_worth_holding() : 1;
     if (options_.threads > 0) {
       // One more than the workers: oneTBB counts the thread that hands out work.
       parallelism_ =
@@ -103,6 +104,10 @@ class Engine::Impl {
     const std::lock_guard lock(mutex_);
     return scores_.count_;
   }
+  std::chrono::steady_clock::time_point first_score() const {
+    const std::lock_guard lock(mutex_);
+    return first_score_;
+  }
   Result<double> score(const std::string& key, int index);
   const Scores& scores() const { return scores_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -124,6 +129,16 @@ class Engine::Impl {
       in_flight += unit.placement->run()->frames_in_flight();
     }
     return std::max(options_.threads, in_flight);
+  }
+  // What keeps all workers busy; where devices do everything, one frame more to read to and one
+  // that is finished suffice.
+  int frames_worth_holding() const {
+    int in_flight = 0;
+    for (const Unit& unit : units_) {
+      if (unit.placement == nullptr) return tasks_at_once() + 1;
+      in_flight += unit.placement->run()->frames_in_flight();
+    }
+    return in_flight + 2;
   }
   static bool runs(const Job& job, const Unit& unit) {
     return std::any_of(unit.groups.begin(), unit.groups.end(),
@@ -173,6 +188,7 @@ class Engine::Impl {
   int next_finish_ = 0;  // first index whose scores are not complete
   bool ended_ = false;
   std::atomic<bool> stopped_{false};
+  std::chrono::steady_clock::time_point first_score_;
   int failed_index_ = 0;
   Status failure_;
   Scores scores_;
@@ -374,7 +390,7 @@ void Engine::Impl::retire() {
       return;
     }
     ++next_finish_;
-    ++scores_.count_;
+    if (++scores_.count_ == 1) first_score_ = std::chrono::steady_clock::now();
     while (!jobs_.empty() && jobs_.begin()->first < next_finish_ - max_before_)
       jobs_.erase(jobs_.begin());
   }
@@ -500,6 +516,9 @@ void Engine::drain() {
 }
 void Engine::cancel() {
   impl_->cancel();
+}
+std::chrono::steady_clock::time_point Engine::first_score() const {
+  return impl_->first_score();
 }
 int Engine::finished_frames() const {
   return impl_->finished_frames();

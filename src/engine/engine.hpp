@@ -1,6 +1,7 @@
 // The engine: frame pairs go in, in order; scores come out, in order, whatever the threads.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,6 +66,8 @@ class Engine {
 
   // Frames whose scores are complete; they can be read while later ones are in work.
   int finished_frames() const;
+  // When the first frame's scores were complete; the clock's epoch before that.
+  std::chrono::steady_clock::time_point first_score() const;
   // A score of a finished frame; blocks until it is finished or the run failed.
   Result<double> score(const std::string& key, int index);
 

@@ -24,7 +24,8 @@ constexpr std::size_t kCheckedBlock = std::size_t{256} << 10;
 
 // Where planes are read in place, memory has the file's layout: the surplus column and row of odd
 // sizes are kept and never looked at.
-PicturePool make_pool(const VideoFormat& format, const FileLayout& layout) {
+PicturePool make_pool(const VideoFormat& format, const FileLayout& layout,
+                      const std::shared_ptr<PictureMemory>& memory) {
   PlaneLayout planes[3];
   for (int plane = 0; plane < format.plane_count(); ++plane) {
     const auto p = static_cast<std::size_t>(plane);
@@ -32,7 +33,7 @@ PicturePool make_pool(const VideoFormat& format, const FileLayout& layout) {
     planes[p] = in_place ? PlaneLayout{layout.row_bytes(p), layout.planes[p].height}
                          : padded_layout(format, plane);
   }
-  return PicturePool(format, planes);
+  return PicturePool(format, planes, memory ? memory : ordinary_memory());
 }
 
 }  // namespace
@@ -65,13 +66,13 @@ Status frame_error(ErrorCode code, const std::string& path, std::int64_t index, 
   return Status(code, std::move(message));
 }
 
-FrameDataReader::FrameDataReader(const VideoFormat& format, FileLayout layout, Dialect dialect,
-                                 int threads)
+FrameDataReader::FrameDataReader(const VideoFormat& format, FileLayout layout,
+                                 const OpenOptions& options)
     : format_(format),
       layout_(std::move(layout)),
-      dialect_(dialect),
-      threads_(threads),
-      pool_(make_pool(format_, layout_)) {}
+      dialect_(options.dialect),
+      threads_(options.read_threads),
+      pool_(make_pool(format_, layout_, options.memory)) {}
 
 Status FrameDataReader::truncated(const ByteReader& file, std::int64_t index,
                                   std::uint64_t got) const {

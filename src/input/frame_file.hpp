@@ -40,8 +40,8 @@ FileLayout planar_layout(const VideoFormat& format);
 // Reads frame data into recycled pictures.
 class FrameDataReader {
  public:
-  // `threads` copy a frame of a regular file side by side.
-  FrameDataReader(const VideoFormat& format, FileLayout layout, Dialect dialect, int threads);
+  // Takes from `options` the dialect, the threads and the memory.
+  FrameDataReader(const VideoFormat& format, FileLayout layout, const OpenOptions& options);
 
   const FileLayout& layout() const { return layout_; }
   // The data of frame `index`, which only appears in messages.

@@ -1,9 +1,7 @@
 #include "input/picture_pool.hpp"
 
 #include <fmt/core.h>
-#include <sys/mman.h>
 
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -12,25 +10,9 @@ namespace vqx::input {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
-}
-
-struct Free {
-  void operator()(void* block) const { std::free(block); }
-};
-using Block = std::unique_ptr<void, Free>;
-
-Block allocate(std::size_t size) {
-  if (size < 2 * kHugePage)
-    return Block(std::aligned_alloc(kAlignment, round_up(size, kAlignment)));
-  // Large pages make the first touch of a new block cheap.
-  const std::size_t rounded = round_up(size, kHugePage);
-  Block block(std::aligned_alloc(kHugePage, rounded));
-  if (block) (void)madvise(block.get(), rounded, MADV_HUGEPAGE);
-  return block;
 }
 
 }  // namespace
@@ -38,26 +20,34 @@ Block allocate(std::size_t size) {
 // The free list, shared by the pool and every picture that is out.
 class PicturePool::Blocks {
  public:
-  Block take(std::size_t size) {
+  explicit Blocks(std::shared_ptr<PictureMemory> memory) : memory_(std::move(memory)) {}
+  ~Blocks() {
+    for (void* const block : free_) memory_->release(block);
+  }
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
+  void* take(std::size_t size) {
     {
       const std::scoped_lock lock(mutex_);
       if (!free_.empty()) {
-        Block block = std::move(free_.back());
+        void* const block = free_.back();
         free_.pop_back();
         return block;
       }
     }
-    return allocate(size);
+    return memory_->allocate(size);
   }
 
-  void give_back(Block block) {
+  void give_back(void* block) {
     const std::scoped_lock lock(mutex_);
-    free_.push_back(std::move(block));
+    free_.push_back(block);
   }
 
  private:
+  std::shared_ptr<PictureMemory> memory_;
   std::mutex mutex_;
-  std::vector<Block> free_;  // the most recently used last, as it is likeliest to be cached
+  std::vector<void*> free_;  // the most recently used last, as it is likeliest to be cached
 };
 
 PlaneLayout padded_layout(const VideoFormat& format, int plane) {
@@ -70,8 +60,9 @@ PicturePool::PicturePool(const VideoFormat& format)
     : PicturePool(format,
                   {padded_layout(format, 0), padded_layout(format, 1), padded_layout(format, 2)}) {}
 
-PicturePool::PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[3])
-    : format_(format), blocks_(std::make_shared<Blocks>()) {
+PicturePool::PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[3],
+                         std::shared_ptr<PictureMemory> memory)
+    : format_(format), blocks_(std::make_shared<Blocks>(std::move(memory))) {
   for (int p = 0; p < format.plane_count(); ++p) {
     layout_[p] = layout[p];
     block_size_ += round_up(layout_[p].bytes(), kAlignment);
@@ -80,22 +71,20 @@ PicturePool::PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[
 
 Result<Picture> PicturePool::acquire() {
   // One spare unit keeps the pointers of planes without samples inside the block.
-  Block block = blocks_->take(block_size_ + kAlignment);
-  if (!block)
+  void* const block = blocks_->take(block_size_ + kAlignment);
+  if (block == nullptr)
     return Status(ErrorCode::kOutOfMemory,
                   fmt::format("not enough memory for a {} x {} picture ({} bytes)", format_.width,
                               format_.height, block_size_));
   Plane planes[3];
   std::size_t offset = 0;
   for (int p = 0; p < format_.plane_count(); ++p) {
-    planes[p] = {static_cast<std::byte*>(block.get()) + offset,
+    planes[p] = {static_cast<std::byte*>(block) + offset,
                  static_cast<std::ptrdiff_t>(layout_[p].stride), format_.plane_width(p),
                  format_.plane_height(p)};
     offset += round_up(layout_[p].bytes(), kAlignment);
   }
-  return Picture::borrow(format_, planes, [blocks = blocks_, raw = block.release()] {
-    blocks->give_back(Block(raw));
-  });
+  return Picture::borrow(format_, planes, [blocks = blocks_, block] { blocks->give_back(block); });
 }
 
 }  // namespace vqx::input

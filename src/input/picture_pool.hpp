@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "frame/picture_memory.hpp"
 #include "vqx/picture.hpp"
 #include "vqx/status.hpp"
 
@@ -26,7 +27,8 @@ class PicturePool {
  public:
   // All planes padded.
   explicit PicturePool(const VideoFormat& format);
-  PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[3]);
+  PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[3],
+              std::shared_ptr<PictureMemory> memory = ordinary_memory());
 
   const VideoFormat& format() const { return format_; }
   const PlaneLayout& layout(int plane) const { return layout_[plane]; }

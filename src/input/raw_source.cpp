@@ -15,7 +15,7 @@ class RawSource final : public VideoSource {
       : file_(std::move(file)),
         format_(format),
         info_(std::move(info)),
-        frames_(format, std::move(layout), options.dialect, options.read_threads) {
+        frames_(format, std::move(layout), options) {
     const std::uint64_t frame = frames_.layout().frame_bytes();
     if (const auto left = file_.remaining(); left && *left % frame == 0)
       info_.frame_count = static_cast<std::int64_t>(*left / frame);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "frame/picture_memory.hpp"
 #include "vqx/picture.hpp"
 #include "vqx/status.hpp"
 
@@ -86,6 +87,8 @@ struct OpenOptions {
   // Threads that copy a frame of a y4m or raw file side by side: worth while where a device takes
   // frames faster than one thread reads them.
   int read_threads = 1;
+  // Where pictures of y4m and raw files lie; null: ordinary memory.
+  std::shared_ptr<PictureMemory> memory;
   int decode_threads = 0;  // of the FFmpeg module; 0: as many as there are cores
 };
 

@@ -20,7 +20,7 @@ class Y4mSource final : public VideoSource {
         format_(header.format),
         info_(std::move(header.info)),
         dialect_(options.dialect),
-        frames_(format_, std::move(header.layout), options.dialect, options.read_threads) {}
+        frames_(format_, std::move(header.layout), options) {}
 
   const VideoFormat& format() const override { return format_; }
   const SourceInfo& info() const override { return info_; }

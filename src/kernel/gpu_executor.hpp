@@ -180,17 +180,25 @@ class GpuExecutor {
   }
 
   Result<void*> allocate_pinned(size_t bytes) {
-    void* memory = nullptr;
-#if defined(VQX_TARGET_HIP)
-    const auto error = hipHostMalloc(&memory, bytes == 0 ? 1 : bytes, 0);
-#else
-    const auto error = cudaMallocHost(&memory, bytes == 0 ? 1 : bytes);
-#endif
-    VQX_RETURN_IF_ERROR(check(error, "allocation of pinned memory"));
+    VQX_ASSIGN_OR_RETURN(void* memory, make_pinned(bytes));
     std::memset(memory, 0, bytes);
     return memory;
   }
   void release_pinned(void* memory) {
+    free_pinned(memory);
+  }
+  // Host memory that every device of the platform reads directly, on the current device's account.
+  static Result<void*> make_pinned(size_t bytes) {
+    void* memory = nullptr;
+#if defined(VQX_TARGET_HIP)
+    const auto error = hipHostMalloc(&memory, bytes == 0 ? 1 : bytes, hipHostMallocPortable);
+#else
+    const auto error = cudaHostAlloc(&memory, bytes == 0 ? 1 : bytes, cudaHostAllocPortable);
+#endif
+    VQX_RETURN_IF_ERROR(check(error, "allocation of pinned memory"));
+    return memory;
+  }
+  static void free_pinned(void* memory) {
 #if defined(VQX_TARGET_HIP)
     (void)hipHostFree(memory);
 #else
@@ -200,6 +208,12 @@ class GpuExecutor {
 
   Status upload(void* device, const void* host, size_t bytes) {
     return check(VQX_GPU(MemcpyAsync)(device, host, bytes, VQX_GPU(MemcpyHostToDevice), stream_),
+                 "upload");
+  }
+  Status upload_rows(void* device, size_t device_pitch, const void* host, size_t host_pitch,
+                     size_t row_bytes, size_t rows) {
+    return check(VQX_GPU(Memcpy2DAsync)(device, device_pitch, host, host_pitch, row_bytes, rows,
+                                        VQX_GPU(MemcpyHostToDevice), stream_),
                  "upload");
   }
   Status download(void* host, const void* device, size_t bytes) {

@@ -71,6 +71,14 @@ class HostExecutor {
   void release_pinned(void* memory) { release(memory); }
 
   Status upload(void* device, const void* host, size_t bytes) { return copy(device, host, bytes); }
+  Status upload_rows(void* device, size_t device_pitch, const void* host, size_t host_pitch,
+                     size_t row_bytes, size_t rows) {
+    for (size_t y = 0; y < rows; ++y) {
+      std::memcpy(static_cast<std::byte*>(device) + y * device_pitch,
+                  static_cast<const std::byte*>(host) + y * host_pitch, row_bytes);
+    }
+    return {};
+  }
   Status download(void* host, const void* device, size_t bytes) {
     return copy(host, device, bytes);
   }

@@ -12,6 +12,7 @@
 //   Result<void*> allocate_pinned(size_t bytes); host memory that the device reads directly, zeroed
 //   void release_pinned(void* memory);
 //   Status upload(device, host, bytes);          asynchronous, from pinned memory
+//   Status upload_rows(device, device_pitch, host, host_pitch, row_bytes, rows);
 //   Status download(host, device, bytes);        asynchronous, to pinned memory
 //   Status copy(device, device_source, bytes);
 //   Status zero(device, bytes);

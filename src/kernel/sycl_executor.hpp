@@ -128,6 +128,14 @@ class SyclExecutor {
   }
 
   Status upload(void* device, const void* host, size_t bytes) { return copy(device, host, bytes); }
+  Status upload_rows(void* device, size_t device_pitch, const void* host, size_t host_pitch,
+                     size_t row_bytes, size_t rows) {
+    for (size_t y = 0; y < rows; ++y) {
+      VQX_RETURN_IF_ERROR(upload(static_cast<std::byte*>(device) + y * device_pitch,
+                                 static_cast<const std::byte*>(host) + y * host_pitch, row_bytes));
+    }
+    return {};
+  }
   Status download(void* host, const void* device, size_t bytes) {
     return copy(host, device, bytes);
   }

@@ -42,7 +42,8 @@ VQX_FN int64_t squared_differences(kernel::Bytes16 a, kernel::Bytes16 b) {
 template <class Sample>
 struct SumSquares {
   static constexpr int kItems = 256;
-  static constexpr int kPacksPerGroup = 16 * kItems;
+  static constexpr int kPacksPerItem = 4;  // loads in flight
+  static constexpr int kPacksPerGroup = kPacksPerItem * kItems;
   struct Shared {};
 
   const std::byte* reference[3];
@@ -59,9 +60,21 @@ struct SumSquares {
     const int count = left < kPacksPerGroup ? left : kPacksPerGroup;
     const std::byte* a = reference[plane] + int64_t{first} * 16;
     const std::byte* b = distorted[plane] + int64_t{first} * 16;
-    auto total = kernel::sum_each<1>(group, count, [&](int i, kernel::Sums<1>& sum) {
-      sum[0] += squared_differences<Sample>(kernel::load16(a + int64_t{i} * 16),
-                                            kernel::load16(b + int64_t{i} * 16));
+    auto total = kernel::sum_each<1, kItems>(group, [&](int item, int, kernel::Sums<1>& sum) {
+      kernel::Bytes16 packs_a[kPacksPerItem];
+      kernel::Bytes16 packs_b[kPacksPerItem];
+      VQX_UNROLL
+      for (int j = 0; j < kPacksPerItem; ++j) {
+        // Behind the end the last pack of one picture stands for both: no difference.
+        const int i = item + j * kItems;
+        const int64_t offset = int64_t{i < count ? i : count - 1} * 16;
+        packs_a[j] = kernel::load16(a + offset);
+        packs_b[j] = kernel::load16((i < count ? b : a) + offset);
+      }
+      VQX_UNROLL
+      for (int j = 0; j < kPacksPerItem; ++j) {
+        sum[0] += squared_differences<Sample>(packs_a[j], packs_b[j]);
+      }
     });
 #if defined(VQX_BREAK_KERNEL)
     if (group.x() == 0 && group.z() == 0) total[0] += 1;  // to see verification fail

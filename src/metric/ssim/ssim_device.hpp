@@ -129,10 +129,10 @@ struct BytePackSums {
 // products are exact, and integers of code values suffice (128^2 * 65535 < 2^32).
 template <class Sample, bool PowerOfTwo>
 struct Decimate {
-  static constexpr int kItems = 256;
-  static constexpr int kColumns = 4096;
+  static constexpr int kItems = 128;
+  static constexpr int kColumns = 2048;
   static constexpr int kPerPack = 16 / sizeof(Sample);
-  static constexpr int kRowsAtOnce = 4;  // loads in flight
+  static constexpr int kRowsAtOnce = 8;  // loads in flight
   static constexpr int kFixed = 45;      // fractional bits of a product
   using Sum = std::conditional_t<PowerOfTwo, uint32_t, int64_t>;
   using Columns =

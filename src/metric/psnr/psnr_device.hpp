@@ -12,29 +12,33 @@
 
 namespace vqx::psnr {
 
-// Bytes16 of unsigned samples: their squared differences.  16 * 255^2 and 8 * 65535^2 fit 64 bits.
+// The squared differences of 16 bytes of samples.  16 * 255^2 and 8 * 65535^2 fit 64 bits.
 template <class Sample>
-VQX_FN int64_t squared_differences(kernel::Bytes16 a, kernel::Bytes16 b) {
-  constexpr int kBits = 8 * sizeof(Sample);
-  constexpr uint32_t kMask = (1u << kBits) - 1;
-  uint64_t sum = 0;
-  VQX_UNROLL
-  for (int w = 0; w < 4; ++w) {
-    uint32_t in_word = 0;
+VQX_FN int64_t squared_differences(const kernel::Bytes16& a, const kernel::Bytes16& b) {
+  if constexpr (sizeof(Sample) == 1) {
+    // Of bytes, a^2 + b^2 - 2 a b takes fewest instructions.
+    uint32_t squares = 0;
+    uint32_t products = 0;
     VQX_UNROLL
-    for (int shift = 0; shift < 32; shift += kBits) {
-      const int difference = static_cast<int>((a.word[w] >> shift) & kMask) -
-                             static_cast<int>((b.word[w] >> shift) & kMask);
-      const auto square = static_cast<uint32_t>(difference) * static_cast<uint32_t>(difference);
-      if constexpr (sizeof(Sample) == 1) {
-        in_word += square;
-      } else {
-        sum += square;
+    for (int w = 0; w < 4; ++w) {
+      squares = kernel::dot4(a.word[w], a.word[w], squares);
+      squares = kernel::dot4(b.word[w], b.word[w], squares);
+      products = kernel::dot4(a.word[w], b.word[w], products);
+    }
+    return static_cast<int64_t>(squares - 2 * products);
+  } else {
+    uint64_t sum = 0;
+    VQX_UNROLL
+    for (int w = 0; w < 4; ++w) {
+      VQX_UNROLL
+      for (int shift = 0; shift < 32; shift += 16) {
+        const int difference = static_cast<int>(a.word[w] >> shift & 0xffff) -
+                               static_cast<int>(b.word[w] >> shift & 0xffff);
+        sum += static_cast<uint32_t>(difference) * static_cast<uint32_t>(difference);
       }
     }
-    sum += in_word;
+    return static_cast<int64_t>(sum);
   }
-  return static_cast<int64_t>(sum);
 }
 
 // Rows are contiguous and their padding is zero in both pictures: a plane is one long row of

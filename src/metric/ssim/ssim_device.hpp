@@ -89,56 +89,28 @@ VQX_KERNEL_FN int reflect(int index, int n) {
 
 // ---- decimation --------------------------------------------------------------------------------
 
-// Column sums of 16 bytes of samples, of up to 128 rows.
-template <class Sum, int Count>
-struct PackSums {
-  Sum sum[Count] = {};
+// Where neighbouring columns always fall into the same cell they are summed at once: a run.  Cells
+// begin half a factor off its multiples, so this holds for powers of two from 8 and whole runs in
+// a row, at the mirrored borders too.
+inline constexpr int kRun = 4;
+inline bool whole_runs(int factor, int width) {
+  return (factor & (factor - 1)) == 0 && factor >= 2 * kRun && width % kRun == 0;
+}
 
-  template <class Term>
-  VQX_KERNEL_FN void add(const kernel::Bytes16& bytes, Term&& term) {
-    constexpr int kBits = 128 / Count;
-    VQX_UNROLL
-    for (int i = 0; i < Count; ++i) {
-      const int bit = i * kBits;
-      sum[i] += term((bytes.word[bit / 32] >> (bit % 32)) & ((1u << kBits) - 1));
-    }
-  }
-  VQX_KERNEL_FN Sum at(int i) const { return sum[i]; }
-};
-
-// Sums of bytes themselves: two to a word, as 128 * 255 < 2^16.
-struct BytePackSums {
-  uint32_t even[4] = {};
-  uint32_t odd[4] = {};
-
-  template <class Term>
-  VQX_KERNEL_FN void add(const kernel::Bytes16& bytes, Term&&) {
-    VQX_UNROLL
-    for (int w = 0; w < 4; ++w) {
-      even[w] += bytes.word[w] & 0x00ff00ffu;
-      odd[w] += (bytes.word[w] >> 8) & 0x00ff00ffu;
-    }
-  }
-  VQX_KERNEL_FN uint32_t at(int i) const {
-    return ((i % 2 == 0 ? even : odd)[i / 4] >> (i % 4 / 2 * 16)) & 0xffffu;
-  }
-};
-
-// One group makes a run of nodes of one row: columns of the cells first, 16 bytes of samples to an
-// item, then the nodes.  Exact whatever the order, see above.  PowerOfTwo: the tap is one too,
-// products are exact, and integers of code values suffice (128^2 * 65535 < 2^32).
-template <class Sample, bool PowerOfTwo>
+// One group makes a stretch of nodes of one row: sums down the runs of its cells first, 16 bytes of
+// samples to an item, then the nodes.  Exact whatever the order, see above.  PowerOfTwo: the tap is
+// one too, products are exact, and integers of code values suffice (128^2 * 65535 < 2^32).
+template <class Sample, bool PowerOfTwo, int Run>
 struct Decimate {
-  static constexpr int kItems = 128;
-  static constexpr int kColumns = 2048;
+  static constexpr int kItems = 256;
   static constexpr int kPerPack = 16 / sizeof(Sample);
+  static constexpr int kColumns = kItems * kPerPack;
+  static constexpr int kRunsPerPack = kPerPack / Run;
   static constexpr int kRowsAtOnce = 8;  // loads in flight
   static constexpr int kFixed = 45;      // fractional bits of a product
   using Sum = std::conditional_t<PowerOfTwo, uint32_t, int64_t>;
-  using Columns =
-      std::conditional_t<PowerOfTwo && sizeof(Sample) == 1, BytePackSums, PackSums<Sum, kPerPack>>;
   struct Shared {
-    Sum columns[kColumns + kColumns / 32];  // see slot()
+    Sum runs[kColumns / Run + kColumns / Run / 32];  // see slot()
   };
 
   SourcePair<Sample> source;
@@ -163,41 +135,58 @@ struct Decimate {
     const int packs = kernel::ceil_div(rest < kColumns ? rest : kColumns, kPerPack);
     const int first_row = group.y() * factor - margin;
     kernel::each(group, packs, [&](int pack) {
-      const std::byte* column =
-          in.data + (int64_t{first_column} + pack * kPerPack) * int64_t{sizeof(Sample)};
-      Columns sums;
-      for (int first = 0; first < factor; first += kRowsAtOnce) {
-        kernel::Bytes16 bytes[kRowsAtOnce];
-        VQX_UNROLL
-        for (int j = 0; j < kRowsAtOnce; ++j) {
-          const int row = first + j < factor ? first + j : factor - 1;
-          bytes[j] = kernel::load16(column + reflect(first_row + row, source.height) * in.pitch);
-        }
-        VQX_UNROLL
-        for (int j = 0; j < kRowsAtOnce; ++j) {
-          if (first + j >= factor) break;
-          sums.add(bytes[j], [&](uint32_t code) { return term(code); });
-        }
-      }
+      Sum sums[kRunsPerPack] = {};
+      sum_rows(in, first_column + pack * kPerPack, first_row, sums);
       VQX_UNROLL
-      for (int i = 0; i < kPerPack; ++i) shared.columns[slot(pack * kPerPack + i)] = sums.at(i);
+      for (int i = 0; i < kRunsPerPack; ++i) shared.runs[slot(pack * kRunsPerPack + i)] = sums[i];
     });
     group.sync();
     const int nodes = nodes_wide - first_node;
     kernel::each(group, nodes < nodes_per_group ? nodes : nodes_per_group, [&](int node) {
       const int column = (first_node + node) * factor - margin;
       Sum sum = 0;
-      for (int i = 0; i < factor; ++i)
-        sum += shared.columns[slot(reflect(column + i, source.width) - first_column)];
-      (group.z() == 0 ? target[0]
-                      : target[1])[int64_t{group.y()} * nodes_wide + first_node + node] =
-          value(sum);
+      for (int i = 0; i < factor; i += Run) {
+        sum += shared.runs[slot((reflect(column + i, source.width) - first_column) / Run)];
+      }
+      float* const row = (group.z() == 0 ? target[0] : target[1]) + int64_t{group.y()} * nodes_wide;
+      row[first_node + node] = value(sum);
     });
   }
 
  private:
-  // Spreads columns that are a power of two apart over the banks of work-group memory.
-  VQX_KERNEL_FN static int slot(int column) { return column + column / 32; }
+  // Spreads runs that are a power of two apart over the banks of work-group memory.
+  VQX_KERNEL_FN static int slot(int run) { return run + run / 32; }
+
+  VQX_KERNEL_FN void sum_rows(const Source<Sample>& in, int column, int first_row,
+                              Sum (&sums)[kRunsPerPack]) const {
+    const std::byte* const top = in.data + int64_t{column} * int64_t{sizeof(Sample)};
+    for (int first = 0; first < factor; first += kRowsAtOnce) {
+      kernel::Bytes16 bytes[kRowsAtOnce];
+      VQX_UNROLL
+      for (int j = 0; j < kRowsAtOnce; ++j) {
+        const int row = first + j < factor ? first + j : factor - 1;
+        bytes[j] = kernel::load16(top + reflect(first_row + row, source.height) * in.pitch);
+      }
+      VQX_UNROLL
+      for (int j = 0; j < kRowsAtOnce; ++j) {
+        if (first + j < factor) add(bytes[j], sums);
+      }
+    }
+  }
+
+  VQX_KERNEL_FN void add(const kernel::Bytes16& bytes, Sum (&sums)[kRunsPerPack]) const {
+    constexpr int kBits = 8 * sizeof(Sample);
+    if constexpr (kBits == 8 && Run == 4) {
+      VQX_UNROLL
+      for (int i = 0; i < 4; ++i) sums[i] = kernel::dot4(bytes.word[i], 0x01010101u, sums[i]);
+    } else {
+      VQX_UNROLL
+      for (int i = 0; i < kPerPack; ++i) {
+        const int bit = i * kBits;
+        sums[i / Run] += term(bytes.word[bit / 32] >> bit % 32 & ((1u << kBits) - 1));
+      }
+    }
+  }
 
   VQX_KERNEL_FN Sum term(uint32_t code) const {
     if constexpr (PowerOfTwo) {
@@ -434,8 +423,9 @@ Status launch_decimate(Executor& executor, const SourcePair<Sample>& source, int
     return executor.launch(kernel,
                            {kernel::ceil_div(size.width, kernel.nodes_per_group), size.height, 2});
   };
-  return (factor & (factor - 1)) == 0 ? launch(Decimate<Sample, true>{})
-                                      : launch(Decimate<Sample, false>{});
+  if (whole_runs(factor, source.width)) return launch(Decimate<Sample, true, kRun>{});
+  return (factor & (factor - 1)) == 0 ? launch(Decimate<Sample, true, 1>{})
+                                      : launch(Decimate<Sample, false, 1>{});
 }
 
 template <class Executor, class Sample>

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "backend/device_run.hpp"
+#include "backend/pinned_memory.hpp"
+#include "input/picture_pool.hpp"
 #include "kernel/host_executor.hpp"
 #include "kernel/probes.hpp"
 #include "metric/registry.hpp"
@@ -132,6 +135,46 @@ TEST_F(DeviceRunTest, ManyThreadsShareTheSlots) {
   EXPECT_GT(profile[0].seconds, 0);
   EXPECT_EQ(profile[1].name, "upload");
   EXPECT_EQ(profile[1].frames, std::uint64_t{kThreads} * kFramesEach);
+}
+
+// The samples of `from` in a picture of the pool.
+Picture copy_into(input::PicturePool& pool, const Picture& from) {
+  Picture copy = pool.acquire().value();
+  for (int p = 0; p < from.format().plane_count(); ++p) {
+    const Plane& plane = from.plane(p);
+    for (int y = 0; y < plane.height; ++y) {
+      std::memcpy(copy.mutable_row<std::uint8_t>(p, y), plane.row<std::uint8_t>(y),
+                  static_cast<std::size_t>(plane.width));
+    }
+  }
+  return copy;
+}
+
+TEST_F(DeviceRunTest, TakesPicturesFromPinnedMemory) {
+  const DeviceRequest psnr = request();
+  DeviceRunOptions options;
+  options.frames_in_flight = 1;
+  options.pinned = std::make_shared<PinnedMemory>();
+  const auto run = DeviceRun::open(options, format_, std::span(&psnr, 1)).value();
+  // Rows as files have them, without padding, and rows padded to 64 bytes.
+  const input::PlaneLayout tight[3] = {{131, 67}, {66, 34}, {66, 34}};
+  input::PicturePool tight_pool(format_, tight, options.pinned);
+  const input::PlaneLayout padded[3] = {input::padded_layout(format_, 0),
+                                        input::padded_layout(format_, 1),
+                                        input::padded_layout(format_, 2)};
+  input::PicturePool padded_pool(format_, padded, options.pinned);
+  for (int i = 0; i < 4; ++i) {
+    const auto pair = verify::make_pair(format_, verify::Content::kNatural, i);
+    const Frame ordinary(i, pair.reference->picture(), pair.distorted->picture());
+    const Frame pinned(i, copy_into(tight_pool, ordinary.reference()),
+                       copy_into(padded_pool, ordinary.distorted()));
+    EXPECT_TRUE(options.pinned->holds(pinned.reference().plane(2).data));
+    EXPECT_FALSE(options.pinned->holds(ordinary.reference().plane(0).data));
+    std::vector<std::vector<Measured>> direct(1), staged(1);
+    ASSERT_TRUE(run->measure(pinned, SerialRunner(), direct).ok());
+    ASSERT_TRUE(run->measure(ordinary, SerialRunner(), staged).ok());
+    EXPECT_EQ(direct, staged) << "frame " << i;
+  }
 }
 
 TEST(Verify, HostEqualsTheCpu) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -29,9 +30,15 @@ struct Platform {
     return {};
   }
 
-  // Pictures are copied to staging memory.
-  static Result<void*> allocate_pinned(int /*device*/, uint64_t /*bytes*/) { return nullptr; }
-  static void release_pinned(int /*device*/, void* /*memory*/) {}
+  // All memory is the "device's".
+  static Result<void*> allocate_pinned(int /*device*/, uint64_t bytes) {
+    constexpr uint64_t kAlignment = 64;
+    void* const memory =
+        std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (memory == nullptr) return Status(ErrorCode::kOutOfMemory, "host: out of memory");
+    return memory;
+  }
+  static void release_pinned(int /*device*/, void* memory) { std::free(memory); }
 
   static Result<bool> hardware_fp64(int, int32_t wanted) { return wanted != abi::kFp64Software; }
 };

@@ -56,11 +56,20 @@ struct SessionOptions {
   int subsample = 1;         // report only frames whose index is a multiple
   int first = 0;             // index of the first frame to score (see start())
   int count = 0;             // frames to score; 0: all that come
+
+  // Where to measure: "cpu", "host" (the portable kernels on the CPU), "cuda", "hip", "sycl", or
+  // "auto" (the first GPU that is there, else the CPU).  The bits are the same everywhere.  A
+  // metric that a backend lacks runs on the CPU; a feature's name may end in a backend,
+  // "cambi_cuda".
+  std::string backend = "cpu";
+  std::vector<int> devices{};  // of the backend, from 0; they share the frames; empty: the first
+  bool all_devices = false;
 };
 
 class Session {
  public:
-  // kUnknownName, kInvalidArgument, kUnsupportedSize or kInput (model file), before any frame.
+  // kUnknownName, kInvalidArgument, kUnsupportedSize, kInput (model file) or kBackend (missing
+  // backend or device, failed self-test), before any frame.
   static Result<std::unique_ptr<Session>> create(const VideoFormat& format,
                                                  const SessionOptions& options);
   ~Session();
@@ -72,6 +81,10 @@ class Session {
   int start() const;
   // False once `count` frames and the neighbours behind them are in.
   bool wants_more() const;
+
+  // A picture of the session's format to fill through mutable_row() and push.  Its memory is
+  // recycled, and read by the session's devices without a copy.  Any other picture will do too.
+  Result<Picture> new_picture();
 
   // The next pair, both of the session's format.  Keeps the pictures until they are measured (and
   // while later frames need them); blocks while frames_in_flight pairs are in work.
@@ -86,6 +99,8 @@ class Session {
   Result<double> score(const std::string& key, int index);
   // All series, pooled values and aggregates; complete after finish().
   const Scores& scores() const;
+  // Where a metric, by its name in `vqx metrics`, is measured: "cpu", "cuda", ...; empty: nowhere.
+  std::string backend_of(const std::string& metric) const;
 
  private:
   class Impl;

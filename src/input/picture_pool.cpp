@@ -56,9 +56,10 @@ PlaneLayout padded_layout(const VideoFormat& format, int plane) {
   return {round_up(row, kAlignment), static_cast<std::size_t>(format.plane_height(plane))};
 }
 
-PicturePool::PicturePool(const VideoFormat& format)
+PicturePool::PicturePool(const VideoFormat& format, std::shared_ptr<PictureMemory> memory)
     : PicturePool(format,
-                  {padded_layout(format, 0), padded_layout(format, 1), padded_layout(format, 2)}) {}
+                  {padded_layout(format, 0), padded_layout(format, 1), padded_layout(format, 2)},
+                  std::move(memory)) {}
 
 PicturePool::PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[3],
                          std::shared_ptr<PictureMemory> memory)

@@ -26,7 +26,8 @@ PlaneLayout padded_layout(const VideoFormat& format, int plane);
 class PicturePool {
  public:
   // All planes padded.
-  explicit PicturePool(const VideoFormat& format);
+  explicit PicturePool(const VideoFormat& format,
+                       std::shared_ptr<PictureMemory> memory = ordinary_memory());
   PicturePool(const VideoFormat& format, const PlaneLayout (&layout)[3],
               std::shared_ptr<PictureMemory> memory = ordinary_memory());
 

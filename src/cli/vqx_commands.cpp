@@ -9,6 +9,8 @@
 #include "backend/backend.hpp"
 #include "base/simd.hpp"
 #include "base/version.hpp"
+#include "cli/terminal.hpp"
+#include "cli/vqx_options.hpp"
 #include "cli/vqx_score.hpp"
 #include "engine/backend_choice.hpp"
 #include "input/ffmpeg_source.hpp"
@@ -45,16 +47,9 @@ int list_metrics(const std::string& name) {
     for (const MetricInfo* info : metrics()) print_metric(*info);
     return kExitOk;
   }
-  const MetricInfo* info = find_metric(expand_short_name(name));
-  if (info == nullptr) {
-    std::vector<std::string> names;
-    for (const MetricInfo* each : metrics()) names.emplace_back(each->name);
-    const std::string nearest = nearest_name(name, names);
-    fmt::print(stderr, "vqx: there is no metric \"{}\"{}\n", name,
-               nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
-    return kExitUsage;
-  }
-  print_metric(*info);
+  const Result<FeatureSpec> request = parse_metric(name);
+  if (!request.ok()) return fail(request.status());
+  print_metric(*find_metric(split_backend_name(request->name).metric));
   return kExitOk;
 }
 
@@ -67,10 +62,7 @@ int list_models() {
 int write_sample(const std::string& folder) {
   const Status status =
       input::write_sample_pair(folder + "/reference.y4m", folder + "/distorted.y4m");
-  if (!status.ok()) {
-    fmt::print(stderr, "vqx: {}\n", status.message());
-    return exit_status(status);
-  }
+  if (!status.ok()) return fail(status);
   fmt::print("wrote {0}/reference.y4m and {0}/distorted.y4m\n", folder);
   return kExitOk;
 }
@@ -103,19 +95,14 @@ struct VerifyTexts {
   bool small = false;
 };
 
-int complain(const Status& status) {
-  fmt::print(stderr, "vqx: {}\n", status.message());
-  return exit_status(status);
-}
-
 int verify_backend(const VerifyTexts& texts) {
   BackendChoice choice;
   if (!texts.device.empty()) {
     const Status parsed = parse_devices(texts.device, choice);
-    if (!parsed.ok()) return complain(parsed);
+    if (!parsed.ok()) return fail(parsed);
   }
   const Result<abi::Fp64> fp64 = parse_fp64(texts.fp64);
-  if (!fp64.ok()) return complain(fp64.status());
+  if (!fp64.ok()) return fail(fp64.status());
   verify::VerifyOptions options;
   options.device.backend = texts.backend;
   options.device.devices = choice.devices;
@@ -130,9 +117,9 @@ int verify_backend(const VerifyTexts& texts) {
     std::fflush(stdout);
     equal = equal && result.difference.empty();
   });
-  if (!results.ok()) return complain(results.status());
+  if (!results.ok()) return fail(results.status());
   if (results->empty()) {
-    fmt::print(stderr, "vqx: backend {} has none of the metrics asked for\n", texts.backend);
+    complain(fmt::format("backend {} has none of the metrics asked for", texts.backend));
     return kExitUsage;
   }
   fmt::print("{}: {}\n", texts.backend, equal ? "all equal to the CPU" : "DIFFERS from the CPU");

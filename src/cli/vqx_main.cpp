@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/simd.hpp"
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
 #include "cli/vqx_commands.hpp"
 #include "cli/vqx_score.hpp"
 
@@ -23,7 +25,7 @@ namespace {
 // Texts as CLI11 reads them; turned into ScoreOptions afterwards.
 struct ScoreTexts {
   std::vector<std::string> features, models, fail_below;
-  std::string raw_size, raw_format = "yuv420p", scale_distorted, pixel_format, precision;
+  std::string raw_size, raw_format, scale_distorted, pixel_format, precision;
   std::string device, fp64 = "auto";
 };
 
@@ -37,100 +39,88 @@ std::string quoted_command(int argc, char** argv) {
   return text;
 }
 
+// Adding first and count must not overflow.
+constexpr int kMostFrames = 1'000'000'000;
+
 void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) {
   app.add_option("reference", options.reference,
-                 "Reference video (y4m, or - for standard input; "
-                 "anything FFmpeg opens; raw with --raw-size)");
-  app.add_option("distorted", options.distorted, "Distorted video");
+                 "Reference video: y4m (- for standard input), anything FFmpeg opens, or raw with "
+                 "--raw-size")
+      ->option_text(" ");
+  app.add_option("distorted", options.distorted, "Distorted video, likewise")->option_text(" ");
 
-  const char* what = "What to measure";
-  app.add_option("-f,--feature", texts.features,
-                 "Metric, with options as NAME=OPTION=VALUE:...; may be repeated (see vqx metrics)")
-      ->group(what)
-      ->allow_extra_args(false);
-  app.add_option("-m,--model", texts.models,
-                 "VMAF model: a built-in name, or version=NAME or path=FILE with further items")
-      ->group(what)
-      ->allow_extra_args(false);
-  app.add_option("--first", options.first, "Index of the first frame to score")
-      ->group(what)
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--count", options.count, "Number of frames to score (0: all)")
-      ->group(what)
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--subsample", options.subsample, "Report every N-th frame only")
-      ->group(what)
-      ->check(CLI::PositiveNumber);
+  const char* group = "What to measure";
+  const auto add = [&](const char* names, auto& target, const char* value, const char* help) {
+    return app.add_option(names, target, help)->group(group)->option_text(value);
+  };
+  const auto repeatable = [&](const char* names, std::vector<std::string>& target,
+                              const char* value, const char* help) {
+    add(names, target, value, help)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  const auto flag = [&](const char* names, bool& target, const char* help) {
+    app.add_flag(names, target, help)->group(group);
+  };
 
-  const char* inputs = "Inputs";
-  app.add_option("--raw-size", texts.raw_size, "Both inputs are headerless, of this WIDTHxHEIGHT")
-      ->group(inputs);
-  app.add_option("--raw-format", texts.raw_format,
-                 "Pixel format of headerless inputs, such as yuv420p10 (default yuv420p)")
-      ->group(inputs);
-  app.add_option("--skip-reference", options.pairing.skip_reference,
-                 "Drop the first N frames of the reference")
-      ->group(inputs)
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--skip-distorted", options.pairing.skip_distorted,
-                 "Drop the first N frames of the distorted video")
-      ->group(inputs)
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--scale-distorted", texts.scale_distorted,
-                 "Scale the distorted video to the reference's size: bicubic, lanczos or bilinear")
-      ->group(inputs);
-  app.add_option("--pixel-format", texts.pixel_format,
-                 "Convert both inputs to this pixel format, such as yuv420p10")
-      ->group(inputs);
-  app.add_flag("--allow-shorter", options.pairing.allow_shorter,
-               "Accept inputs of different frame count; score the common part")
-      ->group(inputs);
-  app.add_flag("--allow-rate-mismatch", options.pairing.allow_rate_mismatch,
-               "Accept different frame rates; frames are paired by index")
-      ->group(inputs);
-  app.add_flag("--allow-aspect-mismatch", options.pairing.allow_aspect_mismatch,
-               "Accept different sample aspect ratios")
-      ->group(inputs);
-  app.add_flag("--allow-colour-mismatch", options.pairing.allow_colour_mismatch,
-               "Accept different colour range, matrix or transfer")
-      ->group(inputs);
-  app.add_flag("--allow-interlaced", options.pairing.allow_interlaced,
-               "Score interlaced pictures as they are")
-      ->group(inputs);
+  repeatable("-f,--feature", texts.features, "METRIC",
+             "Metric, with options as METRIC=OPTION=VALUE:...; repeatable (see vqx metrics)");
+  repeatable("-m,--model", texts.models, "MODEL",
+             "VMAF model: a name of vqx models, or path=FILE, with further items; repeatable");
+  add("--first", options.first, "N", "Index of the first frame to score")
+      ->check(CLI::Range(0, kMostFrames));
+  add("--count", options.count, "N", "Number of frames to score (0: all)")
+      ->check(CLI::Range(0, kMostFrames));
+  add("--subsample", options.subsample, "N", "Report every N-th frame only")
+      ->check(CLI::Range(1, kMostFrames));
 
-  const char* results = "Results";
-  app.add_option("-o,--output", options.outputs,
-                 "Report file; .json, .xml or .csv by its extension; may be repeated")
-      ->group(results)
-      ->allow_extra_args(false);
-  app.add_option("--precision", texts.precision,
-                 "Digits in reports: 1..17, max, full or legacy (default: enough to round-trip)")
-      ->group(results);
-  app.add_option("--fail-below", texts.fail_below,
-                 "KEY=VALUE: exit with status 1 if the mean of KEY is below VALUE")
-      ->group(results)
-      ->allow_extra_args(false);
-  app.add_flag("-q,--quiet", options.quiet, "No progress bar")->group(results);
+  group = "Inputs";
+  add("--raw-size", texts.raw_size, "WxH", "Both inputs are headerless, of this size");
+  add("--raw-format", texts.raw_format, "FORMAT",
+      "Pixel format of headerless inputs, such as yuv420p10 (default yuv420p)");
+  add("--skip-reference", options.pairing.skip_reference, "N",
+      "Drop the first N frames of the reference")
+      ->check(CLI::Range(0, kMostFrames));
+  add("--skip-distorted", options.pairing.skip_distorted, "N",
+      "Drop the first N frames of the distorted video")
+      ->check(CLI::Range(0, kMostFrames));
+  add("--scale-distorted", texts.scale_distorted, "FILTER",
+      "Scale the distorted video to the reference's size: bicubic, lanczos or bilinear");
+  add("--pixel-format", texts.pixel_format, "FORMAT",
+      "Convert both inputs to this pixel format, such as yuv420p10");
+  flag("--allow-shorter", options.pairing.allow_shorter,
+       "Accept inputs of different frame count; score the common part");
+  flag("--allow-rate-mismatch", options.pairing.allow_rate_mismatch,
+       "Accept different frame rates; frames are paired by index");
+  flag("--allow-aspect-mismatch", options.pairing.allow_aspect_mismatch,
+       "Accept different sample aspect ratios");
+  flag("--allow-colour-mismatch", options.pairing.allow_colour_mismatch,
+       "Accept different colour range, matrix, transfer or primaries");
+  flag("--allow-interlaced", options.pairing.allow_interlaced,
+       "Score interlaced pictures as they are");
 
-  const char* machine = "Machine";
-  app.add_option("-t,--threads", options.threads, "Worker threads (default: all cores)")
-      ->group(machine)
+  group = "Results";
+  repeatable("-o,--output", options.outputs, "FILE",
+             "Report: .json, .xml, .csv or .html by its extension; repeatable");
+  add("--precision", texts.precision, "SPEC",
+      "Digits in reports: 1..17, max, full or legacy (default: enough to round-trip)");
+  repeatable("--fail-below", texts.fail_below, "KEY=VALUE",
+             "Exit with status 1 if the mean of KEY is below VALUE; repeatable");
+  flag("-q,--quiet", options.quiet, "No progress bar");
+
+  group = "Machine";
+  add("-t,--threads", options.threads, "N", "Worker threads (default: all cores)")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--frames-in-flight", options.frames_in_flight,
-                 "Frame pairs held in memory at once (default: threads + 1)")
-      ->group(machine)
-      ->check(CLI::PositiveNumber);
-  app.add_option("--backend", options.backend.backend,
-                 "Where to measure: auto, cpu, host (portable kernels on the CPU), cuda, hip, sycl")
-      ->group(machine)
+  add("--frames-in-flight", options.frames_in_flight, "N",
+      "Frame pairs held in memory at once (default: threads + 1)")
+      ->check(CLI::Range(1, 65536));
+  add("--backend", options.backend.backend, "NAME",
+      "Where to measure: auto, cpu, host (portable kernels on the CPU), cuda, hip, sycl")
       ->check(CLI::IsMember({"auto", "cpu", "host", "cuda", "hip", "sycl"}));
-  app.add_option("--device", texts.device, "Devices of the backend: a number, 0,1,... or all")
-      ->group(machine);
-  app.add_option("--device-fp64", texts.fp64,
-                 "Binary64 in kernels: auto, hardware or software; the bits are the same")
-      ->group(machine);
-  app.add_flag("--profile", options.backend.profile, "Print the device time of each metric")
-      ->group(machine);
+  add("--device", texts.device, "N", "Devices of the backend: a number, 0,1,... or all");
+  add("--device-fp64", texts.fp64, "MODE",
+      "Binary64 in kernels: auto, hardware or software; the bits are the same");
+  flag("--profile", options.backend.profile, "Print the device time of each metric");
 }
 
 // A bare model name is a built-in version.
@@ -143,8 +133,7 @@ std::string complete_model_text(const std::string& text) {
 
 Status convert(const ScoreTexts& texts, ScoreOptions& options) {
   for (const std::string& text : texts.features) {
-    VQX_ASSIGN_OR_RETURN(FeatureSpec feature, parse_feature_spec(text));
-    feature.name = expand_short_name(feature.name);
+    VQX_ASSIGN_OR_RETURN(FeatureSpec feature, parse_metric(text));
     options.features.push_back(std::move(feature));
   }
   std::set<std::string> names;
@@ -165,7 +154,11 @@ Status convert(const ScoreTexts& texts, ScoreOptions& options) {
     options.fail_below.push_back(std::move(limit));
   }
   if (!texts.raw_size.empty()) {
-    VQX_ASSIGN_OR_RETURN(options.raw, parse_raw(texts.raw_size, texts.raw_format));
+    VQX_ASSIGN_OR_RETURN(
+        options.raw,
+        parse_raw(texts.raw_size, texts.raw_format.empty() ? "yuv420p" : texts.raw_format));
+  } else if (!texts.raw_format.empty()) {
+    return Status(ErrorCode::kInvalidArgument, "--raw-format needs --raw-size WxH beside it");
   }
   if (!texts.scale_distorted.empty()) {
     VQX_ASSIGN_OR_RETURN(options.scale_distorted, input::parse_scale_filter(texts.scale_distorted));
@@ -183,25 +176,55 @@ Status convert(const ScoreTexts& texts, ScoreOptions& options) {
   return {};
 }
 
-// CLI11 says which words it could not place; add the nearest option.
-std::string suggest(const CLI::App& app, const std::string& message, int argc, char** argv) {
+// CLI11's own layout, with a short usage line and no doubled blank lines.
+class HelpLayout : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_parent() != nullptr) return CLI::Formatter::make_usage(app, std::move(name));
+    return "Usage: vqx REFERENCE DISTORTED [OPTIONS]\n       vqx COMMAND\n";
+  }
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    const std::string text = CLI::Formatter::make_group(std::move(group), is_positional, options);
+    return is_positional ? text : text.substr(1);
+  }
+};
+
+std::string nearest_option(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  std::string text = message;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (word.size() < 3 || word.compare(0, 2, "--") != 0) continue;
-    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-    const std::string nearest = nearest_name(word, known);
-    if (!nearest.empty()) text += fmt::format("\ndid you mean {}?", nearest);
-  }
-  return text;
+  return nearest_name(word, known);
 }
 
-int fail(const Status& status) {
-  fmt::print(stderr, "vqx: {}\n", status.message());
-  return exit_status(status);
+// Why the words that CLI11 could not place are not accepted; empty: there are none.
+std::string unplaced(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(/*recurse=*/true);
+  if (words.empty()) return {};
+  const auto option = std::find_if(words.begin(), words.end(),
+                                   [](const auto& word) { return word.starts_with('-'); });
+  if (option == words.end())
+    return fmt::format("unexpected argument \"{}\"; two videos are scored at a time",
+                       words.front());
+  const std::string name = option->substr(0, option->find('='));
+  const std::string nearest = nearest_option(app, name);
+  return fmt::format("there is no option {}{}", name,
+                     nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+}
+
+// What to say when not both videos are named.
+std::string missing_videos(const CLI::App& app, const ScoreOptions& options) {
+  std::string text = "two videos are needed: vqx REFERENCE DISTORTED";
+  if (options.reference.empty()) return text;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  const std::string nearest = nearest_name(options.reference, commands);
+  return nearest.empty() ? text : fmt::format("{}; did you mean vqx {}?", text, nearest);
+}
+
+int refuse(const std::string& message) {
+  complain(message + "\nRun vqx --help for the options.");
+  return kExitUsage;
 }
 
 int run(int argc, char** argv) {
@@ -209,8 +232,12 @@ int run(int argc, char** argv) {
       "vqx measures how close a distorted video is to its reference.\n"
       "  vqx reference.mp4 distorted.mp4\n"
       "  vqx reference.y4m distorted.y4m -f ssim -f cambi -o result.json");
-  app.set_version_flag("--version", version_text());
-  app.get_formatter()->column_width(36);
+  // As a function: it loads every module to see which work here.
+  app.set_version_flag("--version", version_text, "Print versions, SIMD levels and backends");
+  app.formatter(std::make_shared<HelpLayout>());
+  app.get_formatter()->column_width(32);
+  app.get_formatter()->label("Subcommands", "Commands");
+  app.allow_extras();
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   ScoreOptions options;
   ScoreTexts texts;
@@ -224,19 +251,16 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "vqx: {}\nRun vqx --help for the options.\n",
-               suggest(app, error.what(), argc, argv));
-    return kExitUsage;
+    return refuse(error.what());
   }
+  if (const std::string problem = unplaced(app); !problem.empty()) return refuse(problem);
   if (commands.chosen()) return commands.run();
-  if (options.reference.empty() || options.distorted.empty()) {
-    fmt::print(stderr,
-               "vqx: two videos are needed: vqx REFERENCE DISTORTED\n"
-               "Run vqx --help for the options.\n");
-    return kExitUsage;
-  }
+  if (options.reference.empty() || options.distorted.empty())
+    return refuse(missing_videos(app, options));
   const Status converted = convert(texts, options);
   if (!converted.ok()) return fail(converted);
+  if (options.reference == "-" && options.distorted == "-")
+    return refuse("standard input can be one of the two videos only");
   options.command_line = quoted_command(argc, argv);
   catch_interrupts();
   return run_score(options);
@@ -246,11 +270,18 @@ int run(int argc, char** argv) {
 }  // namespace vqx::cli
 
 int main(int argc, char** argv) {
+  vqx::cli::open_standard_streams();
   try {
-    return vqx::cli::run(argc, argv);
+    const int status = vqx::cli::run(argc, argv);
+    const vqx::Status written = vqx::cli::flush_standard_output();
+    return written.ok() ? status : vqx::cli::fail(written);
+  } catch (const std::system_error& error) {
+    // fmt::print cannot write.
+    vqx::cli::complain(error.what());
+    return vqx::cli::kExitOutput;
   } catch (const std::exception& error) {
     // CLI11 and the standard library throw; vqx itself does not.
-    std::fprintf(stderr, "vqx: %s\n", error.what());
+    vqx::cli::complain(error.what());
     return 70;
   }
 }

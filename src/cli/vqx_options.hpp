@@ -43,6 +43,9 @@ struct ScoreOptions {
 
 // "ssim" -> "float_ssim" and the like; other names unchanged.
 std::string expand_short_name(const std::string& name);
+// One `-f` argument, with short names expanded.  kInvalidArgument or kUnknownName, with the nearest
+// name, or with the model where that is what was meant.
+Result<FeatureSpec> parse_metric(const std::string& text);
 // "KEY=VALUE".
 Result<FailBelow> parse_fail_below(const std::string& text);
 // "1920x1080" and a pixel format name.

@@ -8,11 +8,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/simd.hpp"
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/terminal.hpp"
 #include "engine/engine.hpp"
 #include "engine/model_set.hpp"
 #include "input/ffmpeg_source.hpp"
@@ -20,10 +22,6 @@
 
 namespace vqx::cli {
 namespace {
-
-void complain(const std::string& message) {
-  fmt::print(stderr, "vqx: {}\n", message);
-}
 
 // Everything between the command line and the report.
 class ScoreRun {
@@ -33,22 +31,25 @@ class ScoreRun {
   Status prepare();
   // Ok, or why the run broke off; finished frames are in scores() either way.
   Status score_frames();
-  void describe(output::VqxReport& report, const Status& outcome) const;
+  // Writes all that can be written; the first failure.
+  Status write_reports(const Status& outcome) const;
   const Scores& scores() const { return engine_->scores(); }
   void print_table() const;
   void print_start(const backend::StartTimes& times) const;
   Status print_profile() const;
   int check_limits() const;
-  bool prepared() const { return engine_ != nullptr; }
 
  private:
   Status open();
   Status plan();
+  void describe(output::VqxReport& report, const Status& outcome) const;
+  Status check_limit_names() const;
+  void note(const std::string& text);  // on the terminal and in reports
   Status choose_placements(const Plan& plan, BackendChoice backend);
   Result<std::unique_ptr<input::VideoSource>> open_side(
       const std::string& path, std::optional<input::ScaleTarget> scale) const;
-  std::vector<ModelSpec> default_models() const;
-  std::optional<std::int64_t> expected_frames() const;
+  Result<std::vector<ModelSpec>> default_models();
+  std::optional<std::int64_t> expected_frames() const;  // about
   Result<bool> push_pair(std::int64_t frames_read);
   std::vector<const Series*> table_rows() const;
 
@@ -97,24 +98,52 @@ Status ScoreRun::open() {
   rules.frame_limit = options_.count > 0 ? options_.first + options_.count : 0;
   const input::PairCheck check = input::check_pair(*reference_, *distorted_, rules);
   VQX_RETURN_IF_ERROR(check.status());
-  notes_ = check.notes;
+  for (const std::string& text : check.notes) note(text);
   return {};
 }
 
-std::vector<ModelSpec> ScoreRun::default_models() const {
+void ScoreRun::note(const std::string& text) {
+  complain("note: " + text);
+  notes_.push_back(text);
+}
+
+// The defaults that these pictures allow: small ones, and luma alone, lack what some models
+// measure.
+Result<std::vector<ModelSpec>> ScoreRun::default_models() {
   ModelSpec classic;
   classic.version = "vmaf_v0.6.1";
   ModelSpec current;
   current.version =
       reference_->format().height > 1080 ? "vmaf_v1.0.16_3d0h_2160" : "vmaf_v1.0.16_3d0h";
   current.name = "vmaf_v1";
-  return {classic, current};
+  std::vector<ModelSpec> fitting;
+  std::vector<std::string> left_out;
+  Status refused;
+  for (const ModelSpec& model : {classic, current}) {
+    PlanBuilder builder(/*strict=*/true);
+    ModelSet models;
+    std::string step;
+    VQX_RETURN_IF_ERROR(models.add(model, builder, step));
+    const Status built = std::move(builder).build(reference_->format()).status();
+    if (built.ok()) {
+      fitting.push_back(model);
+    } else {
+      left_out.push_back(fmt::format("model {} is left out: {}", model.version, built.message()));
+      refused = built;
+    }
+  }
+  if (fitting.empty()) return refused;
+  for (const std::string& text : left_out) note(text);
+  return fitting;
 }
 
 Status ScoreRun::plan() {
   PlanBuilder builder(/*strict=*/true);
   const bool nothing_named = options_.features.empty() && options_.models.empty();
-  const std::vector<ModelSpec> models = nothing_named ? default_models() : options_.models;
+  std::vector<ModelSpec> models = options_.models;
+  if (nothing_named) {
+    VQX_ASSIGN_OR_RETURN(models, default_models());
+  }
   ModelSet model_set;
   for (const ModelSpec& argument : models) {
     std::string step;
@@ -160,6 +189,18 @@ Status ScoreRun::plan() {
   VQX_ASSIGN_OR_RETURN(
       engine_,
       Engine::create(std::move(plan), std::move(model_set).take_predictors(), engine_options));
+  return check_limit_names();
+}
+
+// Now, not after hours of scoring.
+Status ScoreRun::check_limit_names() const {
+  for (const FailBelow& limit : options_.fail_below) {
+    if (scores().find(limit.key) != nullptr) continue;
+    std::string known;
+    for (const Series& each : scores().series()) known += (known.empty() ? "" : ", ") + each.label;
+    return Status(ErrorCode::kUnknownName,
+                  fmt::format("--fail-below {}: no such score; there are {}", limit.key, known));
+  }
   return {};
 }
 
@@ -172,7 +213,7 @@ Status ScoreRun::choose_placements(const Plan& plan, BackendChoice backend) {
     backend.backend = expected_frames().value_or(0) >= kWorthADevice ? best_backend() : "cpu";
   Result<Placements> placements = place(plan, backend);
   if (!placements.ok() && automatic && backend.exceptions.empty()) {
-    notes_.push_back("backend auto fell back to cpu: " + placements.status().message());
+    note("backend auto fell back to cpu: " + placements.status().message());
     backend_ = "cpu";
     return {};
   }
@@ -196,8 +237,10 @@ std::optional<std::int64_t> ScoreRun::expected_frames() const {
   for (const auto& [source, skipped] :
        {std::pair(reference_.get(), options_.pairing.skip_reference),
         std::pair(distorted_.get(), options_.pairing.skip_distorted)}) {
-    if (!source->info().frame_count) continue;
-    const std::int64_t left = *source->info().frame_count - skipped - options_.first;
+    const input::SourceInfo& info = source->info();
+    const auto& known = info.frame_count ? info.frame_count : info.estimated_frame_count;
+    if (!known) continue;
+    const std::int64_t left = std::max<std::int64_t>(*known - skipped - options_.first, 0);
     frames = frames ? std::min(*frames, left) : left;
   }
   if (options_.count > 0)
@@ -224,10 +267,7 @@ Status ScoreRun::score_frames() {
   std::int64_t read = engine_->start();
   Status broken;
   while (engine_->wants_more()) {
-    if (interrupted_by() != 0) {
-      engine_->cancel();
-      return Status(ErrorCode::kInterrupted, "interrupted");
-    }
+    if (interrupted_by() != 0) break;
     const Result<bool> pushed = push_pair(read);
     if (!pushed.ok()) {
       broken = pushed.status();
@@ -235,6 +275,12 @@ Status ScoreRun::score_frames() {
     }
     if (!*pushed) break;
     progress.show(++read - options_.first);
+  }
+  // A reader that was interrupted, or whose writer was, breaks off as well.
+  if (interrupted_by() != 0) {
+    engine_->cancel();
+    engine_->drain();
+    return Status(ErrorCode::kInterrupted, "interrupted");
   }
   if (!broken.ok()) {
     // What was read before the break is scored as far as it is certain.
@@ -244,10 +290,8 @@ Status ScoreRun::score_frames() {
   if (read <= options_.first)
     return Status(
         ErrorCode::kInput,
-        options_.first == 0
-            ? fmt::format("{} and {} hold no frame pair", options_.reference, options_.distorted)
-            : fmt::format("--first {}: {} and {} hold only {} frame pairs", options_.first,
-                          options_.reference, options_.distorted, read));
+        fmt::format("{} and {} hold no frame pair{}", options_.reference, options_.distorted,
+                    options_.first == 0 ? "" : fmt::format(" at --first {}", options_.first)));
   return engine_->finish();
 }
 
@@ -275,7 +319,8 @@ output::Facts source_facts(const input::VideoSource& source) {
   if (info.sample_aspect)
     facts.emplace_back("sample_aspect", input::to_string(*info.sample_aspect));
   if (info.rotation != 0) facts.emplace_back("rotation_applied", std::to_string(info.rotation));
-  for (const std::string& note : info.notes) facts.emplace_back("conversion", note);
+  if (!info.notes.empty())
+    facts.emplace_back("conversion", fmt::format("{}", fmt::join(info.notes, "; ")));
   return facts;
 }
 
@@ -295,11 +340,25 @@ void ScoreRun::describe(output::VqxReport& report, const Status& outcome) const 
   if (!is_own(*reference_) || !is_own(*distorted_))
     if (const Result<std::string> ffmpeg = input::ffmpeg_versions(); ffmpeg.ok())
       report.environment.emplace_back("ffmpeg", *ffmpeg);
-  for (const std::string& note : notes_) report.environment.emplace_back("note", note);
+  report.notes = notes_;
   report.metrics = metric_sources_;
   report.models = model_sources_;
   report.scores = &scores();
   if (options_.number) report.number = *options_.number;
+}
+
+Status ScoreRun::write_reports(const Status& outcome) const {
+  output::VqxReport report;
+  describe(report, outcome);
+  Status first;
+  for (const std::string& path : options_.outputs) {
+    const Result<std::string> text = output::format_for_path(report, path);
+    const Status written = text.ok() ? output::write_file(path, *text) : text.status();
+    if (written.ok()) continue;
+    complain(written.message());
+    if (first.ok()) first = written;
+  }
+  return first;
 }
 
 std::vector<const Series*> ScoreRun::table_rows() const {
@@ -311,10 +370,6 @@ std::vector<const Series*> ScoreRun::table_rows() const {
 }
 
 void ScoreRun::print_table() const {
-  for (const auto& model : model_sources_)
-    if (!model.keys.empty())
-      fmt::print("{} is model {} on {}\n", model.keys.front(), model.name,
-                 model.options.substr(model.options.find('=') + 1));
   const std::vector<const Series*> rows = table_rows();
   std::size_t width = 6;
   for (const Series* row : rows) width = std::max(width, row->label.size());
@@ -332,10 +387,13 @@ void ScoreRun::print_table() const {
   }
   for (const auto& [name, value] : scores().aggregates())
     fmt::print("{:<{}} {:>12.6f}\n", name, width, value);
-  fmt::print("{} frame{}, {}x{} {} {} bit\n", scores().frame_count(),
+  fmt::print("{} frame{}, {}x{} {} {} bit, on {}\n", scores().frame_count(),
              scores().frame_count() == 1 ? "" : "s", reference_->format().width,
              reference_->format().height, chroma_name(reference_->format().chroma),
-             reference_->format().bit_depth);
+             reference_->format().bit_depth, backend_);
+  for (const auto& model : model_sources_)
+    if (!model.keys.empty())
+      fmt::print("{}: model {}\n    {}\n", model.keys.front(), model.name, model.options);
 }
 
 void ScoreRun::print_start(const backend::StartTimes& times) const {
@@ -377,16 +435,10 @@ int ScoreRun::check_limits() const {
   for (const FailBelow& limit : options_.fail_below) {
     const Series* series = scores().find(limit.key);
     const auto pooled = series != nullptr ? scores().pooled(*series) : std::nullopt;
-    if (!pooled) {
-      std::string known;
-      for (const Series& each : scores().series())
-        known += (known.empty() ? "" : ", ") + each.label;
-      complain(fmt::format("--fail-below {}: no such score; there are {}", limit.key, known));
-      return kExitUsage;
-    }
+    const double mean = pooled ? pooled->mean : NAN;
     // Negated so that a NaN fails.
-    if (!(pooled->mean >= limit.value)) {
-      complain(fmt::format("{} is {:.6f}, below {:g}", limit.key, pooled->mean, limit.value));
+    if (!(mean >= limit.value)) {
+      complain(fmt::format("{} is {:.6f}, below {:g}", limit.key, mean, limit.value));
       status = kExitBelow;
     }
   }
@@ -432,27 +484,20 @@ int exit_status(const Status& status) {
   return 70;
 }
 
+int fail(const Status& status) {
+  complain(status.message());
+  return exit_status(status);
+}
+
 int run_score(const ScoreOptions& options) {
   ScoreRun run(options);
   const Status prepared = run.prepare();
-  if (!prepared.ok()) {
-    complain(prepared.message());
-    return exit_status(prepared);
-  }
+  if (!prepared.ok()) return fail(prepared);
   const Status outcome = run.score_frames();
   if (!outcome.ok()) complain(outcome.message());
   warn_of_non_finite(run.scores());
 
-  output::VqxReport report;
-  run.describe(report, outcome);
-  for (const std::string& path : options.outputs) {
-    const Result<std::string> text = output::format_for_path(report, path);
-    const Status written = text.ok() ? output::write_file(path, *text) : text.status();
-    if (!written.ok()) {
-      complain(written.message());
-      return exit_status(written);
-    }
-  }
+  const Status written = run.write_reports(outcome);
   if (outcome.ok() || run.scores().frame_count() > 0) run.print_table();
   if (options.backend.profile && outcome.ok()) {
     if (const Status profiled = run.print_profile(); !profiled.ok()) complain(profiled.message());
@@ -461,7 +506,7 @@ int run_score(const ScoreOptions& options) {
     fmt::print("incomplete: the run broke off after {} frames\n", run.scores().frame_count());
     return exit_status(outcome);
   }
-  return run.check_limits();
+  return written.ok() ? run.check_limits() : exit_status(written);
 }
 
 }  // namespace vqx::cli

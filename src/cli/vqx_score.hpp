@@ -16,6 +16,8 @@ enum ExitStatus {
   kExitBackend = 6,  // a backend that is missing, failed its self-test or ran out of memory
 };
 int exit_status(const Status& status);
+// Says what went wrong on standard error; returns the exit status.
+int fail(const Status& status);
 
 int run_score(const ScoreOptions& options);
 

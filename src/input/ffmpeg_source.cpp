@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "base/module_loader.hpp"
@@ -345,6 +346,16 @@ class ConvertedSource final : public VideoSource {
 
 }  // namespace
 
+namespace {
+
+// The module names flags of vqx, which the drop-in does not have.
+Status could_not_open(const std::string& path, std::string_view reason, Dialect dialect) {
+  if (dialect == Dialect::kLibvmaf) reason = reason.substr(0, reason.find("; --"));
+  return Status(ErrorCode::kInput, fmt::format("{}: {}", path, reason));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<VideoSource>> open_with_ffmpeg(const std::string& path,
                                                       const OpenOptions& options) {
   const auto module = ffmpeg_module();
@@ -357,7 +368,7 @@ Result<std::unique_ptr<VideoSource>> open_with_ffmpeg(const std::string& path,
   VqxFfmpegInfo info{};
   char error[kErrorSize] = {};
   void* decoder = (*module)->open(&request, &info, error, sizeof error);
-  if (decoder == nullptr) return Status(ErrorCode::kInput, fmt::format("{}: {}", path, error));
+  if (decoder == nullptr) return could_not_open(path, error, options.dialect);
   auto source = std::make_unique<FfmpegSource>(*module, decoder, info, path, options);
   if (const Status size = check_size(info.format.width, info.format.height); !size.ok())
     return Status(size.code(), fmt::format("{}: {}", path, size.message()));

@@ -402,8 +402,8 @@ TEST_F(InputFfmpeg, WhatIsNoVideo) {
     EXPECT_TRUE(source.status().message().starts_with(path + ": ")) << source.status().message();
     EXPECT_TRUE(contains(source.status().message(), part)) << source.status().message();
   };
-  refuse("empty", "", "neither YUV4MPEG2 nor a container");
-  refuse("text.mp4", "hello, world\n", "neither YUV4MPEG2 nor a container");
+  refuse("empty", "", "is empty");
+  refuse("text.mp4", "hello, world\n", "neither YUV4MPEG2 nor a video");
   refuse("noise.mkv", ramp(5000, 3), "");
   const std::string wav = "RIFF" + number(44) + "WAVE" +
                           chunk("fmt ", number(1, 2) + number(1, 2) + number(8000) + number(8000) +

@@ -16,24 +16,33 @@ Status could_not_open(const std::string& path, Dialect dialect, const Status& re
   return Status(reason.code(), fmt::format("could not open file: {}", path));
 }
 
+Status refused(const ByteReader& file, ErrorCode code, const char* reason) {
+  return Status(code, fmt::format("{}: {}", file.path(), reason));
+}
+
 Result<std::unique_ptr<VideoSource>> open_unconverted(const std::string& path,
                                                       const OpenOptions& options) {
   auto file = ByteReader::open(path);
   if (!file.ok()) return could_not_open(path, options.dialect, file.status());
+  const bool standard_input = path == "-";
+  if (options.raw && standard_input)
+    return refused(*file, ErrorCode::kInvalidArgument,
+                   "is read as YUV4MPEG2 only: give raw video as a file");
+  VQX_ASSIGN_OR_RETURN(const std::string_view magic, file->peek(kY4mMagic.size()));
+  const bool is_y4m = magic == kY4mMagic;
   if (options.raw) {
-    if (path == "-")
-      return Status(ErrorCode::kInvalidArgument,
-                    "standard input is read as YUV4MPEG2 only: give raw video as a file");
+    // No picture begins like this: somebody left the option in.
+    if (is_y4m && options.dialect == Dialect::kVqx)
+      return refused(*file, ErrorCode::kInvalidArgument,
+                     "is a YUV4MPEG2 file and says its size itself; leave out --raw-size");
     return open_raw(std::move(*file), options);
   }
-  VQX_ASSIGN_OR_RETURN(const std::string_view magic, file->peek(kY4mMagic.size()));
-  if (magic == kY4mMagic) return open_y4m(std::move(*file), options);
-  if (!file->is_regular())
-    return Status(
-        ErrorCode::kInput,
-        fmt::format("{}: does not begin with YUV4MPEG2, which is all that can be read from "
-                    "a pipe",
-                    file->path()));
+  if (is_y4m) return open_y4m(std::move(*file), options);
+  if (magic.empty()) return refused(*file, ErrorCode::kInput, "is empty");
+  if (standard_input || !file->is_regular())
+    return refused(*file, ErrorCode::kInput,
+                   "does not begin with YUV4MPEG2, which is all that can be read from standard "
+                   "input and pipes");
   return open_with_ffmpeg(path, options);
 }
 

@@ -62,6 +62,9 @@ class Checker {
     if (result_.code == ErrorCode::kOk) result_.code = ErrorCode::kMismatch;
   }
 
+  // Then one complaint is enough.
+  bool same_file() const { return ref_.info().path == dis_.info().path; }
+
   void check_formats() {
     const VideoFormat& a = ref_.format();
     const VideoFormat& b = dis_.format();
@@ -118,6 +121,12 @@ class Checker {
       differ("colour ranges", range_name(*a.range), range_name(*b.range),
              "--allow-colour-mismatch compares the samples as they are",
              rules_.allow_colour_mismatch);
+    // Who says nothing usually means limited range.
+    if (a.range.has_value() != b.range.has_value() &&
+        (a.range ? *a.range : *b.range) == ColourRange::kFull)
+      result_.notes.push_back(
+          fmt::format("{} has full colour range, {} does not say: taken to be the same",
+                      (a.range ? a : b).path, (a.range ? b : a).path));
     check_colour("colour matrices", a.matrix, b.matrix);
     check_colour("transfer functions", a.transfer, b.transfer);
     check_colour("colour primaries", a.primaries, b.primaries);
@@ -135,7 +144,7 @@ class Checker {
       differ("field orders", scan_name(*ref_.info().scan), scan_name(*dis_.info().scan),
              "--allow-interlaced compares the frames as they are", rules_.allow_interlaced);
     for (const VideoSource* source : {&ref_, &dis_})
-      if (interlaced(*source))
+      if (interlaced(*source) && !(source == &dis_ && same_file()))
         report(fmt::format("{} is {}", source->info().path, scan_name(*source->info().scan)),
                "progressive video is accepted; --allow-interlaced compares the frames as they are",
                rules_.allow_interlaced);
@@ -153,7 +162,7 @@ class Checker {
     const auto a = usable(ref_, rules_.skip_reference);
     const auto b = usable(dis_, rules_.skip_distorted);
     for (const auto& [source, frames] : {std::pair(&ref_, a), std::pair(&dis_, b)}) {
-      if (!frames || *frames > 0) continue;
+      if (!frames || *frames > 0 || (source == &dis_ && a == b && same_file())) continue;
       result_.code = ErrorCode::kInput;
       result_.problems.push_back(
           *source->info().frame_count == 0

@@ -111,8 +111,10 @@ Result<std::unique_ptr<VideoSource>> open_y4m(ByteReader file, const OpenOptions
     line.remove_suffix(1);
   } else if (options.dialect == Dialect::kVqx) {
     return Status(ErrorCode::kInput,
-                  fmt::format("{}: the YUV4MPEG2 header has no line feed within {} bytes",
-                              file.path(), longest + 1));
+                  line.size() <= longest
+                      ? fmt::format("{}: the file ends within its YUV4MPEG2 header", file.path())
+                      : fmt::format("{}: the YUV4MPEG2 header has no line feed within {} bytes",
+                                    file.path(), longest + 1));
   } else {
     line = line.substr(0, longest);
   }

@@ -1,71 +1,19 @@
 #include "output/vqx_report.hpp"
 
+#include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "output/text.hpp"
+
 namespace vqx::output {
 namespace {
-
-std::string json_text(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += std::string("\\") + c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string xml_text(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        // XML 1.0 cannot hold control characters at all.
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-using Statistics = std::vector<std::pair<const char*, double>>;
-
-Statistics statistics(const Scores& scores, const Series& series) {
-  const auto pooled = scores.pooled(series);
-  if (!pooled) return {};
-  Statistics result = {{"mean", pooled->mean},
-                       {"min", pooled->min},
-                       {"max", pooled->max},
-                       {"harmonic_mean", pooled->harmonic_mean}};
-  if (const auto low = scores.quantile(series, 0.01)) result.emplace_back("low_1_percent", *low);
-  if (const auto low = scores.quantile(series, 0.05)) result.emplace_back("low_5_percent", *low);
-  return result;
-}
 
 std::string json_number(const VqxReport& report, double value) {
   return std::isfinite(value) ? report.number.print(value) : "null";
@@ -93,7 +41,20 @@ std::string json_sources(const std::vector<VqxReport::Source>& sources) {
   return text + "\n  ]";
 }
 
-// Positions (not indices) of the frames that reports show.
+}  // namespace
+
+Statistics statistics(const Scores& scores, const Series& series) {
+  const auto pooled = scores.pooled(series);
+  if (!pooled) return {};
+  Statistics result = {{"mean", pooled->mean},
+                       {"min", pooled->min},
+                       {"max", pooled->max},
+                       {"harmonic_mean", pooled->harmonic_mean}};
+  if (const auto low = scores.quantile(series, 0.01)) result.emplace_back("low_1_percent", *low);
+  if (const auto low = scores.quantile(series, 0.05)) result.emplace_back("low_5_percent", *low);
+  return result;
+}
+
 std::vector<int> reported_positions(const Scores& scores) {
   std::vector<int> positions;
   for (int i = 0; i < scores.frame_count(); ++i)
@@ -101,14 +62,16 @@ std::vector<int> reported_positions(const Scores& scores) {
   return positions;
 }
 
-}  // namespace
-
 std::string json_report(const VqxReport& report) {
   const Scores& scores = *report.scores;
   std::string text =
       fmt::format("{{\n  \"version\": {},\n  \"command\": {},\n  \"complete\": {},\n",
                   json_text(report.version), json_text(report.command), report.complete);
   if (!report.complete) text += fmt::format("  \"error\": {},\n", json_text(report.error));
+  text += "  \"notes\": [";
+  for (std::size_t i = 0; i < report.notes.size(); ++i)
+    text += (i == 0 ? "" : ", ") + json_text(report.notes[i]);
+  text += "],\n";
   text += fmt::format(
       "  \"reference\": {},\n  \"distorted\": {},\n  \"environment\": {},\n  \"metrics\": {},\n"
       "  \"models\": {},\n",
@@ -162,6 +125,8 @@ std::string xml_report(const VqxReport& report) {
       xml_text(report.version), report.complete, scores.first(), scores.frame_count(),
       scores.subsample(), xml_text(report.command));
   if (!report.complete) text += fmt::format("  <error>{}</error>\n", xml_text(report.error));
+  for (const std::string& note : report.notes)
+    text += fmt::format("  <note>{}</note>\n", xml_text(note));
   for (const auto& [name, facts] :
        {std::pair("reference", &report.reference), std::pair("distorted", &report.distorted),
         std::pair("environment", &report.environment)}) {
@@ -207,15 +172,13 @@ std::string csv_report(const VqxReport& report) {
   const Scores& scores = *report.scores;
   std::string text;
   const auto comment = [&](const std::string& name, const std::string& value) {
-    std::string line = value;
-    for (char& c : line)
-      if (c == '\n' || c == '\r') c = ' ';
-    text += fmt::format("# {}: {}\n", name, line);
+    text += fmt::format("# {}: {}\n", name, one_line(value));
   };
   comment("version", report.version);
   comment("command", report.command);
   comment("complete", report.complete ? "true" : "false");
   if (!report.complete) comment("error", report.error);
+  for (const std::string& note : report.notes) comment("note", note);
   for (const auto& [prefix, facts] :
        {std::pair("reference ", &report.reference), std::pair("distorted ", &report.distorted),
         std::pair("", &report.environment)})
@@ -240,33 +203,47 @@ std::string csv_report(const VqxReport& report) {
   return text;
 }
 
+namespace {
+
+using Writer = std::string (*)(const VqxReport&);
+
+// Null where the extension is unknown.
+Writer writer_for(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (extension == ".json") return json_report;
+  if (extension == ".xml") return xml_report;
+  if (extension == ".csv") return csv_report;
+  if (extension == ".html" || extension == ".htm") return html_report;
+  return nullptr;
+}
+
+Status unknown_format(const std::string& path) {
+  return Status(ErrorCode::kInvalidArgument,
+                fmt::format("cannot tell the report format of \"{}\" from its extension; .json, "
+                            ".xml, .csv and .html are known",
+                            path));
+}
+
+}  // namespace
+
 Status check_report_path(const std::string& path) {
-  const std::filesystem::path file(path);
-  const std::string extension = file.extension().string();
-  if (extension != ".json" && extension != ".xml" && extension != ".csv")
-    return Status(ErrorCode::kInvalidArgument,
-                  fmt::format("cannot tell the report format of \"{}\" from its extension; .json, "
-                              ".xml and .csv are known",
-                              path));
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (writer_for(path) == nullptr) return unknown_format(path);
   std::error_code error;
-  if (!std::filesystem::is_directory(folder, error))
-    return Status(ErrorCode::kOutput,
-                  fmt::format("cannot write {}: there is no folder {}", path, folder.string()));
+  const bool existed = std::filesystem::exists(path, error);
   // Opened for appending: a report from an earlier run must survive if this run fails.
   std::FILE* probe = std::fopen(path.c_str(), "ab");
   if (probe == nullptr)
-    return Status(ErrorCode::kOutput, fmt::format("cannot write {}: not permitted", path));
+    return Status(ErrorCode::kOutput,
+                  fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   std::fclose(probe);
+  if (!existed) std::filesystem::remove(path, error);
   return {};
 }
 
 Result<std::string> format_for_path(const VqxReport& report, const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".json") return json_report(report);
-  if (extension == ".xml") return xml_report(report);
-  if (extension == ".csv") return csv_report(report);
-  return Status(ErrorCode::kInvalidArgument, "unknown report format: " + path);
+  const Writer writer = writer_for(path);
+  return writer != nullptr ? Result<std::string>(writer(report)) : unknown_format(path);
 }
 
 }  // namespace vqx::output

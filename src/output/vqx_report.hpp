@@ -19,7 +19,8 @@ struct VqxReport {
   std::string command;
   bool complete = true;  // false: the run broke off, and `error` says why
   std::string error;
-  Facts reference;  // path, codec, size, format, depth, colour, frame rate, ...
+  std::vector<std::string> notes;  // what was accepted, left out or fallen back to
+  Facts reference;                 // path, codec, size, format, depth, colour, frame rate, ...
   Facts distorted;
   Facts environment;  // backend, device, SIMD level, threads, FFmpeg versions
   struct Source {
@@ -40,8 +41,18 @@ std::string xml_report(const VqxReport& report);
 // lines that begin with '#' before the header.
 std::string csv_report(const VqxReport& report);
 
-// json, xml or csv by the extension of `path`; kInvalidArgument names the extensions that exist.
+// A page to look at, alone and offline: tables, and a plot with few points however long the clip.
+std::string html_report(const VqxReport& report);
+
+// The format by the extension of `path`; kInvalidArgument names the extensions that exist.
 Result<std::string> format_for_path(const VqxReport& report, const std::string& path);
+// The same without a report, and kOutput where the file cannot be written.  Leaves no trace.
 Status check_report_path(const std::string& path);
+
+// What reports pool, in order; empty where a reported frame has no score.
+using Statistics = std::vector<std::pair<const char*, double>>;
+Statistics statistics(const Scores& scores, const Series& series);
+// Positions (not indices) of the frames that reports show.
+std::vector<int> reported_positions(const Scores& scores);
 
 }  // namespace vqx::output

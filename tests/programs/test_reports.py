@@ -3,11 +3,12 @@ import csv
 import json
 import os
 import re
+import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree
 
-from support import SHARED, ProgramTest, run, stderr, y4m
+from support import BIN, SHARED, ProgramTest, run, stderr, y4m
 
 
 def without_run(text):
@@ -132,7 +133,144 @@ class VqxReports(ProgramTest):
         reference = self.file("r.y4m", y4m())
         done = run("vqx", reference, reference, "-f", "psnr", "-o", self.path("o.txt"))
         self.assertEqual(done.returncode, 2)
-        self.assertIn(".json, .xml and .csv", stderr(done))
+        self.assertIn(".json, .xml, .csv and .html", stderr(done))
+
+    def test_extensions_in_capitals(self):
+        with open(self.score("O.JSON")) as f:
+            self.assertTrue(json.load(f)["complete"])
+
+    def test_a_failed_run_leaves_no_empty_report(self):
+        out = self.path("o.json")
+        self.assertEqual(run("vqx", self.path("none"), self.path("none"), "-o", out).returncode, 3)
+        self.assertFalse(os.path.exists(out))
+        with open(out, "w") as f:
+            f.write("from an earlier run")
+        self.assertEqual(run("vqx", self.path("none"), self.path("none"), "-o", out).returncode, 3)
+        with open(out) as f:
+            self.assertEqual(f.read(), "from an earlier run")
+
+    def test_hostile_names_leave_every_report_valid(self):
+        name = b'</script><b>&amp;"\'\xe4\x1b\n,.y4m'
+        path = os.path.join(self.folder.encode(), name.replace(b"/", b":"))
+        with open(path, "wb") as f:
+            f.write(y4m())
+        outs = [self.path("o." + extension) for extension in ("json", "xml", "csv", "html")]
+        arguments = [word for out in outs for word in ("-o", out)]
+        done = subprocess.run([os.path.join(BIN, "vqx"), path, path, "-f", "psnr", *arguments],
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, stderr(done))
+        texts = []
+        for out in outs:
+            with open(out, encoding="utf-8", errors="strict") as f:
+                texts.append(f.read())
+        shown = os.path.basename(json.loads(texts[0])["reference"]["path"])
+        self.assertEqual(shown, '<:script><b>&amp;"\'\ufffd\x1b\n,.y4m')
+        root = xml.etree.ElementTree.fromstring(texts[1])
+        self.assertTrue(root.find("reference/fact").get("value").endswith(
+            '<:script><b>&amp;"\'\ufffd  ,.y4m'))
+        rows = [line for line in texts[2].splitlines() if not line.startswith("#")]
+        self.assertEqual(rows[0], "frame,psnr_y,psnr_cb,psnr_cr")
+        self.assertNotIn("<b>", texts[3])
+        self.assertIn("&lt;b&gt;&amp;amp;&quot;'\ufffd  ,.y4m", texts[3])
+
+
+class HtmlReport(ProgramTest):
+    NAMESPACE = "{http://www.w3.org/1999/xhtml}"
+
+    def page(self, frames, *more, size=(16, 16), damage=lambda data: data):
+        """The page of a run on raw video whose distortion grows with the frame, parsed."""
+        width, height = size
+        planes = width * height * 3 // 2
+        self.file("r.yuv", bytes(planes * frames))
+        self.file("d.yuv", damage(b"".join(
+            bytes([1 + i * 200 // frames]) * planes for i in range(frames))))
+        out = self.path("o.html")
+        self.done = run("vqx", self.path("r.yuv"), self.path("d.yuv"), "--raw-size",
+                        f"{width}x{height}", "-o", out, "-o", self.path("o.json"), *more)
+        with open(out, encoding="utf-8") as f:
+            self.text = f.read()
+        with open(self.path("o.json")) as f:
+            self.report = json.load(f)
+        self.root = xml.etree.ElementTree.fromstring(self.text)
+        return self.root
+
+    def rows(self, caption):
+        """Cells of the table with this caption, by its first cell."""
+        for table in self.root.iter(self.NAMESPACE + "table"):
+            if table.find(self.NAMESPACE + "caption").text == caption:
+                body = table.find(self.NAMESPACE + "tbody")
+                return {row[0].text: [cell.text for cell in row[1:]] for row in body}
+        raise AssertionError(f"no table {caption}")
+
+    def data(self):
+        for script in self.root.iter(self.NAMESPACE + "script"):
+            if script.get("id") == "data":
+                return json.loads(script.text)
+        raise AssertionError("no data")
+
+    def test_values_and_provenance(self):
+        self.page(5, "-f", "psnr", "-f", "psnr_hvs")
+        self.assertEqual(self.done.returncode, 0, stderr(self.done))
+        pooled = self.rows("Scores over all frames")
+        for key, expected in self.report["pooled"].items():
+            self.assertEqual(pooled[key][0], f"{expected['mean']:.6f}")
+            self.assertEqual(pooled[key][1], f"{expected['min']:.6f}")
+            self.assertEqual(pooled[key][5], f"{expected['low_5_percent']:.6f}")
+        self.assertEqual(self.rows("Reference")["size"], ["16x16"])
+        self.assertEqual(self.rows("Environment")["backend"], ["cpu"])
+        self.assertIn("psnr", self.rows("What was measured"))
+        self.assertEqual(list(self.rows("Frames with the lowest psnr_y")), ["4", "3", "2", "1", "0"])
+        data = self.data()
+        self.assertEqual(data["bucket"], 1)
+        for series in data["series"]:
+            for frame, low, high in zip(self.report["frames"], series["low"], series["high"]):
+                self.assertEqual(low, high)
+                self.assertAlmostEqual(low, frame["scores"][series["key"]], places=4)
+
+    def test_it_loads_nothing(self):
+        self.page(2, "-f", "psnr")
+        for text in ("src=", "href=", "url(", "@import", "fetch("):
+            self.assertNotIn(text, self.text)
+        self.assertIn("default-src 'none'", self.text)
+        for place in re.findall("https?://[^\"' ]*", self.text):
+            self.assertIn(place, ("http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"))
+
+    def test_cambi_is_worst_where_it_is_highest(self):
+        self.page(2, "-f", "cambi", size=(320, 240))
+        self.assertEqual(len(self.rows("Frames with the highest cambi")), 2)
+
+    def test_a_long_clip_stays_small_and_keeps_its_extremes(self):
+        frames = 100000
+        self.page(frames, "-f", "psnr", size=(2, 2))
+        self.assertLess(len(self.text), 150000)
+        series = self.data()["series"][0]
+        self.assertLessEqual(len(series["low"]), 1000)
+        scores = [frame["scores"]["psnr_y"] for frame in self.report["frames"]]
+        self.assertEqual(len(scores), frames)
+        self.assertAlmostEqual(min(series["low"]), min(scores), places=4)
+        self.assertAlmostEqual(max(series["high"]), max(scores), places=4)
+
+    def test_a_slice_and_a_subsample_keep_their_indices(self):
+        self.page(20, "-f", "psnr", "--first", "5", "--count", "12", "--subsample", "4")
+        data = self.data()
+        self.assertEqual((data["first"], data["step"], data["frames"]), (8, 4, 3))
+
+    def test_an_incomplete_run_says_so(self):
+        self.page(4, "-f", "psnr", damage=lambda data: data[:-7])
+        self.assertEqual(self.done.returncode, 4)
+        alerts = [e.text for e in self.root.iter(self.NAMESPACE + "p") if e.get("role") == "alert"]
+        self.assertEqual(len(alerts), 1)
+        self.assertIn("d.yuv: frame 3", alerts[0])
+
+    def test_a_run_without_a_frame(self):
+        self.page(2, "-f", "psnr", damage=lambda data: data[:7])
+        self.assertEqual(self.done.returncode, 4)
+        self.assertNotIn("<svg", self.text)
+
+    def test_a_score_that_is_not_finite(self):
+        self.page(3, "-f", "psnr_hvs", damage=lambda data: bytes(len(data)))
+        self.assertEqual(self.done.returncode, 0, stderr(self.done))
+        self.assertIn(None, self.data()["series"][0]["low"])
 
 
 if __name__ == "__main__":

@@ -130,7 +130,8 @@ bool Decoder::open_file(const std::string& path, Failure& failure) {
   av_dict_free(&settings);
   if (opened < 0)
     return fail(failure, kVqxRefused,
-                "neither YUV4MPEG2 nor a container that FFmpeg knows (" + reason(opened) + ")");
+                "neither YUV4MPEG2 nor a video that FFmpeg can open (" + reason(opened) +
+                    "); headerless video needs --raw-size");
   file_.reset(file);
   const int examined = avformat_find_stream_info(file, nullptr);
   if (examined < 0) return fail(failure, kVqxRefused, "cannot be examined: " + reason(examined));

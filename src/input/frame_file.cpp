@@ -22,6 +22,9 @@ static_assert(std::endian::native == std::endian::little, "big-endian hosts need
 // Small enough that the check for stray high bits finds the samples in the cache.
 constexpr std::size_t kCheckedBlock = std::size_t{256} << 10;
 
+// Below this one thread has copied a frame before others would have woken up.
+constexpr std::uint64_t kWorthThreads = std::uint64_t{4} << 20;
+
 // Where planes are read in place, memory has the file's layout: the surplus column and row of odd
 // sizes are kept and never looked at.
 PicturePool make_pool(const VideoFormat& format, const FileLayout& layout,
@@ -174,7 +177,8 @@ Result<Picture> FrameDataReader::read(ByteReader& file, std::int64_t index) {
     return truncated(file, index, *left);
   VQX_ASSIGN_OR_RETURN(Picture picture, pool_.acquire());
   bits_ = 0;
-  const bool parallel = threads_ > 1 && file.is_regular() && layout_.resite == Resite::kNone;
+  const bool parallel = threads_ > 1 && file.is_regular() && layout_.resite == Resite::kNone &&
+                        layout_.frame_bytes() >= kWorthThreads;
   VQX_RETURN_IF_ERROR(parallel ? read_in_parallel(file, picture, index)
                                : read_planes(file, picture, index));
   VQX_ASSIGN_OR_RETURN(const std::uint64_t ignored, file.skip(layout_.ignored));

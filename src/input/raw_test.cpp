@@ -1,6 +1,8 @@
 // Raw video, opening, sample checks and depth shifts.
 #include <unistd.h>
 
+#include <cstring>
+
 #include "input/picture_pool.hpp"
 #include "input/sample_range.hpp"
 #include "input/testing.hpp"
@@ -86,6 +88,27 @@ TEST(InputRaw, AFileThatShrinksWhileItIsReadIsTruncated) {
   ASSERT_TRUE(source->read().ok());
   ASSERT_EQ(truncate(path.c_str(), 20), 0);
   EXPECT_EQ(drain(*source).status.code(), ErrorCode::kTruncated);
+}
+
+// Only large frames are worth several threads.
+TEST(InputRaw, SeveralThreadsReadTheSame) {
+  const TempDir dir;
+  std::string frame(std::size_t{2048} * 1024 * 3, '\0');
+  for (std::size_t i = 0; i < frame.size(); ++i)
+    frame[i] = static_cast<char>(i * 2654435761U >> 13);
+  const std::string path = dir.write("a.yuv", frame + frame.substr(0, frame.size() - 1));
+  OpenOptions options = raw(2048, 1024, ChromaFormat::k444, 8);
+  options.read_threads = 4;
+  const auto source = open_or_fail(path, options);
+  const auto all = drain(*source);
+  ASSERT_EQ(all.pictures.size(), 1U);
+  for (int p = 0; p < 3; ++p)
+    for (int y = 0; y < 1024; ++y)
+      ASSERT_EQ(std::memcmp(all.pictures[0].plane(p).row<char>(y),
+                            frame.data() + (std::size_t{1024} * p + y) * 2048, 2048),
+                0)
+          << p << " " << y;
+  EXPECT_EQ(all.status.code(), ErrorCode::kTruncated);
 }
 
 TEST(InputRaw, EmptyFileIsACleanEnd) {

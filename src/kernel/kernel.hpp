@@ -391,6 +391,12 @@ VQX_FN Bytes16 load16(const void* aligned) {
 #endif
 }
 
+VQX_FN uint32_t load4(const void* aligned) {
+  uint32_t word;
+  __builtin_memcpy(&word, __builtin_assume_aligned(aligned, 4), sizeof(word));
+  return word;
+}
+
 // sum + the products of the four pairs of bytes: one instruction on an NVIDIA GPU.
 VQX_FN uint32_t dot4(uint32_t a, uint32_t b, uint32_t sum) {
 #if defined(VQX_NVIDIA_DEVICE)

@@ -89,28 +89,19 @@ VQX_KERNEL_FN int reflect(int index, int n) {
 
 // ---- decimation --------------------------------------------------------------------------------
 
-// Where neighbouring columns always fall into the same cell they are summed at once: a run.  Cells
-// begin half a factor off its multiples, so this holds for powers of two from 8 and whole runs in
-// a row, at the mirrored borders too.
-inline constexpr int kRun = 4;
-inline bool whole_runs(int factor, int width) {
-  return (factor & (factor - 1)) == 0 && factor >= 2 * kRun && width % kRun == 0;
-}
-
-// One group makes a stretch of nodes of one row: sums down the runs of its cells first, 16 bytes of
-// samples to an item, then the nodes.  Exact whatever the order, see above.  PowerOfTwo: the tap is
-// one too, products are exact, and integers of code values suffice (128^2 * 65535 < 2^32).
-template <class Sample, bool PowerOfTwo, int Run>
+// One group makes a stretch of nodes of one row: sums down the columns of its cells first, 16 bytes
+// of samples to an item, then the nodes.  Exact whatever the order, see above.  PowerOfTwo: the tap
+// is one too, products are exact, and integers of code values suffice (128^2 * 65535 < 2^32).
+template <class Sample, bool PowerOfTwo>
 struct Decimate {
   static constexpr int kItems = 256;
   static constexpr int kPerPack = 16 / sizeof(Sample);
   static constexpr int kColumns = kItems * kPerPack;
-  static constexpr int kRunsPerPack = kPerPack / Run;
   static constexpr int kRowsAtOnce = 8;  // loads in flight
   static constexpr int kFixed = 45;      // fractional bits of a product
   using Sum = std::conditional_t<PowerOfTwo, uint32_t, int64_t>;
   struct Shared {
-    Sum runs[kColumns / Run + kColumns / Run / 32];  // see slot()
+    Sum columns[kColumns + kColumns / 32];  // see slot()
   };
 
   SourcePair<Sample> source;
@@ -135,18 +126,18 @@ struct Decimate {
     const int packs = kernel::ceil_div(rest < kColumns ? rest : kColumns, kPerPack);
     const int first_row = group.y() * factor - margin;
     kernel::each(group, packs, [&](int pack) {
-      Sum sums[kRunsPerPack] = {};
+      Sum sums[kPerPack] = {};
       sum_rows(in, first_column + pack * kPerPack, first_row, sums);
       VQX_UNROLL
-      for (int i = 0; i < kRunsPerPack; ++i) shared.runs[slot(pack * kRunsPerPack + i)] = sums[i];
+      for (int i = 0; i < kPerPack; ++i) shared.columns[slot(pack * kPerPack + i)] = sums[i];
     });
     group.sync();
     const int nodes = nodes_wide - first_node;
     kernel::each(group, nodes < nodes_per_group ? nodes : nodes_per_group, [&](int node) {
       const int column = (first_node + node) * factor - margin;
       Sum sum = 0;
-      for (int i = 0; i < factor; i += Run) {
-        sum += shared.runs[slot((reflect(column + i, source.width) - first_column) / Run)];
+      for (int i = 0; i < factor; ++i) {
+        sum += shared.columns[slot(reflect(column + i, source.width) - first_column)];
       }
       float* const row = (group.z() == 0 ? target[0] : target[1]) + int64_t{group.y()} * nodes_wide;
       row[first_node + node] = value(sum);
@@ -154,11 +145,12 @@ struct Decimate {
   }
 
  private:
-  // Spreads runs that are a power of two apart over the banks of work-group memory.
-  VQX_KERNEL_FN static int slot(int run) { return run + run / 32; }
+  // Spreads columns that are a power of two apart over the banks of work-group memory.
+  VQX_KERNEL_FN static int slot(int column) { return column + column / 32; }
 
   VQX_KERNEL_FN void sum_rows(const Source<Sample>& in, int column, int first_row,
-                              Sum (&sums)[kRunsPerPack]) const {
+                              Sum (&sums)[kPerPack]) const {
+    constexpr int kBits = 8 * sizeof(Sample);
     const std::byte* const top = in.data + int64_t{column} * int64_t{sizeof(Sample)};
     for (int first = 0; first < factor; first += kRowsAtOnce) {
       kernel::Bytes16 bytes[kRowsAtOnce];
@@ -169,21 +161,12 @@ struct Decimate {
       }
       VQX_UNROLL
       for (int j = 0; j < kRowsAtOnce; ++j) {
-        if (first + j < factor) add(bytes[j], sums);
-      }
-    }
-  }
-
-  VQX_KERNEL_FN void add(const kernel::Bytes16& bytes, Sum (&sums)[kRunsPerPack]) const {
-    constexpr int kBits = 8 * sizeof(Sample);
-    if constexpr (kBits == 8 && Run == 4) {
-      VQX_UNROLL
-      for (int i = 0; i < 4; ++i) sums[i] = kernel::dot4(bytes.word[i], 0x01010101u, sums[i]);
-    } else {
-      VQX_UNROLL
-      for (int i = 0; i < kPerPack; ++i) {
-        const int bit = i * kBits;
-        sums[i / Run] += term(bytes.word[bit / 32] >> bit % 32 & ((1u << kBits) - 1));
+        if (first + j >= factor) break;
+        VQX_UNROLL
+        for (int i = 0; i < kPerPack; ++i) {
+          const int bit = i * kBits;
+          sums[i] += term(bytes[j].word[bit / 32] >> bit % 32 & ((1u << kBits) - 1));
+        }
       }
     }
   }
@@ -204,6 +187,60 @@ struct Decimate {
     } else {
       return kernel::fixed_to_float(sum, kFixed);
     }
+  }
+};
+
+// The common case, 8-bit pictures and powers of two from 8: a cell's rows are whole words of four
+// samples, at the mirrored borders too, and every item makes a node by itself.
+struct DecimateWords {
+  static constexpr int kItems = 256;
+  static constexpr int kRowsAtOnce = 8;
+  struct Shared {};
+
+  SourcePair<uint8_t> source;
+  float* target[2];
+  int factor;
+  int nodes_wide;
+  int nodes_high;
+  float tap;
+
+  static bool suits(int factor, int width) {
+    return factor >= 8 && (factor & (factor - 1)) == 0 && width % 4 == 0;
+  }
+
+  template <class Group>
+  VQX_KERNEL_FN void operator()(Group& group, Shared&) const {
+    const Source<uint8_t> in = source.chosen(group.z());
+    float* const out = group.z() == 0 ? target[0] : target[1];
+    const float unit = kernel::mul(in.scale, tap);
+    kernel::each<kItems>(group, [&](int item) {
+      const int node = group.x() * kItems + item;
+      if (node >= nodes_wide * nodes_high) return;
+      const int column = node % nodes_wide * factor - factor / 2;
+      const int first_row = node / nodes_wide * factor - factor / 2;
+      uint32_t sum = 0;
+      for (int i = 0; i < factor; i += 8) {
+        // Mirrored, a word's first column is the last of another word.
+        const int x0 = reflect(column + i, source.width) & ~3;
+        const int x1 = reflect(column + i + 4, source.width) & ~3;
+        for (int first = 0; first < factor; first += kRowsAtOnce) {
+          uint32_t words[2][kRowsAtOnce];
+          VQX_UNROLL
+          for (int j = 0; j < kRowsAtOnce; ++j) {
+            const std::byte* const row =
+                in.data + reflect(first_row + first + j, source.height) * in.pitch;
+            words[0][j] = kernel::load4(row + x0);
+            words[1][j] = kernel::load4(row + x1);
+          }
+          VQX_UNROLL
+          for (int j = 0; j < kRowsAtOnce; ++j) {
+            sum = kernel::dot4(words[0][j], 0x01010101u, sum);
+            sum = kernel::dot4(words[1][j], 0x01010101u, sum);
+          }
+        }
+      }
+      out[node] = kernel::mul(static_cast<float>(sum), unit);
+    });
   }
 };
 
@@ -412,6 +449,15 @@ template <class Executor, class Sample>
 Status launch_decimate(Executor& executor, const SourcePair<Sample>& source, int factor,
                        float* const (&target)[2]) {
   const Size size = decimated({source.width, source.height}, factor);
+  const float tap = 1.0f / static_cast<float>(factor * factor);
+  if constexpr (sizeof(Sample) == 1) {
+    if (DecimateWords::suits(factor, source.width)) {
+      const DecimateWords kernel{source, {target[0], target[1]}, factor, size.width, size.height,
+                                 tap};
+      return executor.launch(
+          kernel, {kernel::ceil_div(size.width * size.height, DecimateWords::kItems), 1, 2});
+    }
+  }
   const auto launch = [&](auto kernel) {
     kernel.source = source;
     kernel.target[0] = target[0];
@@ -419,13 +465,12 @@ Status launch_decimate(Executor& executor, const SourcePair<Sample>& source, int
     kernel.factor = factor;
     kernel.nodes_wide = size.width;
     kernel.nodes_per_group = kernel.nodes_of_group(factor);
-    kernel.tap = 1.0f / static_cast<float>(factor * factor);
+    kernel.tap = tap;
     return executor.launch(kernel,
                            {kernel::ceil_div(size.width, kernel.nodes_per_group), size.height, 2});
   };
-  if (whole_runs(factor, source.width)) return launch(Decimate<Sample, true, kRun>{});
-  return (factor & (factor - 1)) == 0 ? launch(Decimate<Sample, true, 1>{})
-                                      : launch(Decimate<Sample, false, 1>{});
+  return (factor & (factor - 1)) == 0 ? launch(Decimate<Sample, true>{})
+                                      : launch(Decimate<Sample, false>{});
 }
 
 template <class Executor, class Sample>

@@ -93,7 +93,8 @@ TEST(SsimDevice, FloatSsimEqualsTheCpu) {
   std::vector<OptionTexts> sets = {{{"enable_chroma", "true"}}};
   for (int scale = 1; scale <= 10; ++scale) sets.push_back({{"scale", std::to_string(scale)}});
   sets.push_back({{"scale", "3"}, {"enable_chroma", "true"}});
-  const int sizes[][2] = {{1, 1}, {9, 40}, {11, 11}, {35, 37}, {131, 66}, {217, 219}};
+  const int sizes[][2] = {{1, 1},   {9, 40},   {11, 11},   {35, 37},
+                          {36, 45}, {131, 66}, {217, 219}, {220, 219}};
   int rotation = 0;
   for (const auto& [width, height] : sizes)
     for (const int depth : kDepths)

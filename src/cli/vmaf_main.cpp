@@ -3,10 +3,12 @@
 #include "base/simd.hpp"
 #include "base/version.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/terminal.hpp"
 #include "cli/vmaf_options.hpp"
 #include "cli/vmaf_run.hpp"
 
 int main(int argc, char** argv) {
+  vqx::cli::open_standard_streams();
   const vqx::Result<vqx::cli::VmafOptions> options = vqx::cli::parse_vmaf_options(argc, argv);
   if (!options.ok()) {
     std::fprintf(stderr, "%s\n\n%s\n", options.status().message().c_str(),

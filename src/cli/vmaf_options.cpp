@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -38,8 +39,17 @@ enum LongOption {
   kSkipDistorted,
   kPrecision,
   kBackend,
+  kNoCuda,
+  kNoHip,
+  kNoSycl,
+  kNoOther,
+  kHipDevice,
+  kSyclDevice,
+  kVulkanDevice,
+  kMetalDevice,
 };
 
+// libvmaf's options, then what is added to them here.
 constexpr option kLongOptions[] = {
     {"reference", required_argument, nullptr, 'r'},
     {"distorted", required_argument, nullptr, 'd'},
@@ -63,13 +73,68 @@ constexpr option kLongOptions[] = {
     {"frame_cnt", required_argument, nullptr, kFrameCount},
     {"frame_skip_ref", required_argument, nullptr, kSkipReference},
     {"frame_skip_dist", required_argument, nullptr, kSkipDistorted},
-    {"precision", required_argument, nullptr, kPrecision},
-    {"backend", required_argument, nullptr, kBackend},
     {"no_prediction", no_argument, nullptr, 'n'},
     {"quiet", no_argument, nullptr, 'q'},
     {"version", no_argument, nullptr, 'v'},
+    {"precision", required_argument, nullptr, kPrecision},
+    {"backend", required_argument, nullptr, kBackend},
+    // The flags of libvmaf's forks for GPUs.
+    {"no_cuda", no_argument, nullptr, kNoCuda},
+    {"no_hip", no_argument, nullptr, kNoHip},
+    {"no_sycl", no_argument, nullptr, kNoSycl},
+    {"no_vulkan", no_argument, nullptr, kNoOther},
+    {"no_metal", no_argument, nullptr, kNoOther},
+    {"hip_device", required_argument, nullptr, kHipDevice},
+    {"sycl_device", required_argument, nullptr, kSyclDevice},
+    {"vulkan_device", required_argument, nullptr, kVulkanDevice},
+    {"metal_device", required_argument, nullptr, kMetalDevice},
     {nullptr, 0, nullptr, 0},
 };
+constexpr std::size_t kOfLibvmaf = 25;
+static_assert(std::string_view(kLongOptions[kOfLibvmaf].name) == "precision");
+constexpr const char* kShortOptions = "r:d:w:h:p:b:m:o:nvqc:";
+
+// The option that `name` spells in full, or the only one of libvmaf's that it abbreviates.
+const option* find_long_option(const std::string& name) {
+  const option* found = nullptr;
+  for (const option& each : kLongOptions)
+    if (each.name != nullptr && name == each.name) return &each;
+  for (std::size_t i = 0; i < kOfLibvmaf; ++i) {
+    if (!std::string_view(kLongOptions[i].name).starts_with(name)) continue;
+    if (found != nullptr) return nullptr;
+    found = &kLongOptions[i];
+  }
+  return found;
+}
+
+// Whether a bundle of short options takes the next word as a value.
+bool takes_next_word(const std::string& bundle) {
+  for (std::size_t i = 1; i < bundle.size(); ++i) {
+    const char* option = std::strchr(kShortOptions, bundle[i]);
+    if (option != nullptr && option[1] == ':') return i + 1 == bundle.size();
+  }
+  return false;
+}
+
+// The words of the command line, abbreviations of libvmaf's options written out: what is added here
+// must not make them ambiguous.
+std::vector<std::string> write_out(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  bool is_value = false;
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    std::string& word = words[i];
+    if (is_value || !word.starts_with("--")) {
+      is_value = !is_value && word.starts_with('-') && takes_next_word(word);
+      continue;
+    }
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const option* found = find_long_option(word.substr(2, equals - 2));
+    if (found == nullptr) continue;
+    is_value = found->has_arg == required_argument && equals == word.size();
+    word.replace(2, equals - 2, found->name);
+  }
+  return words;
+}
 
 Status usage_error(std::string message) {
   return Status(ErrorCode::kInvalidArgument, std::move(message));
@@ -183,6 +248,20 @@ Result<unsigned> parse_bit_depth(const char* text) {
   return static_cast<unsigned>(value);
 }
 
+// A device of a backend, which is chosen thereby unless --backend names one.
+Status pick_device(VmafOptions& options, const std::string& backend, const char* value) {
+  const std::string name = "--" + backend + "_device";
+  if (backend != "hip" && backend != "sycl")
+    return usage_error(fmt::format("{}: there is no backend {}; there are cuda, hip, sycl and host",
+                                   name, backend));
+  VQX_ASSIGN_OR_RETURN(const unsigned number, parse_unsigned(value, name));
+  if (options.backend != "cpu" && options.backend != backend)
+    return usage_error(fmt::format("{} does not fit --backend {}", name, options.backend));
+  options.backend = backend;
+  options.device = static_cast<int>(std::min(number, 1U << 16));
+  return {};
+}
+
 Status apply_option(int code, const char* value, VmafOptions& options, RawArguments& raw) {
   const auto number = [&](unsigned& target, const char* name) -> Status {
     VQX_ASSIGN_OR_RETURN(target, parse_unsigned(value, name));
@@ -267,9 +346,31 @@ Status apply_option(int code, const char* value, VmafOptions& options, RawArgume
             fmt::format("Invalid argument \"{}\" for option --backend; should be "
                         "one of auto, cpu, host, cuda, hip, sycl",
                         value));
+      if (options.device && options.backend != value)
+        return usage_error(
+            fmt::format("--{}_device does not fit --backend {}", options.backend, value));
       options.backend = value;
       return {};
     }
+    case kNoCuda:
+      options.forbidden.insert("cuda");
+      return {};
+    case kNoHip:
+      options.forbidden.insert("hip");
+      return {};
+    case kNoSycl:
+      options.forbidden.insert("sycl");
+      return {};
+    case kNoOther:
+      return {};  // there is none to forbid
+    case kHipDevice:
+      return pick_device(options, "hip", value);
+    case kSyclDevice:
+      return pick_device(options, "sycl", value);
+    case kVulkanDevice:
+      return pick_device(options, "vulkan", value);
+    case kMetalDevice:
+      return pick_device(options, "metal", value);
     case 'n':
       options.no_prediction = true;
       return {};
@@ -313,6 +414,11 @@ Status complete(VmafOptions& options, const RawArguments& raw) {
           "  --width/-w\n  --height/-h\n  --pixel_format/-p\n  --bitdepth/-b");
     options.raw = RawFormat{*raw.width, *raw.height, *raw.chroma, *raw.bit_depth};
   }
+  if (options.reference == "-" && options.distorted == "-")
+    return usage_error("Standard input (-) can be one of the two videos only");
+  if (options.forbidden.count(options.backend) != 0)
+    return usage_error(
+        fmt::format("--backend {0} and --no_{0} exclude each other", options.backend));
   if (options.models.empty() && !options.no_prediction) {
     ModelSpec model;
     model.version = "vmaf_v0.6.1";
@@ -382,9 +488,13 @@ Result<FeatureSpec> parse_feature_spec(const std::string& text) {
 Result<VmafOptions> parse_vmaf_options(int argc, char** argv) {
   VmafOptions options;
   RawArguments raw;
+  std::vector<std::string> words = write_out(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
   optind = 1;
   for (;;) {
-    const int code = getopt_long(argc, argv, "r:d:w:h:p:b:m:o:nvqc:", kLongOptions, nullptr);
+    const int code = getopt_long(argc, pointers.data(), kShortOptions, kLongOptions, nullptr);
     if (code == -1) break;
     VQX_RETURN_IF_ERROR(apply_option(code, optarg, options, raw));
     if (options.show_version) return options;
@@ -425,7 +535,10 @@ Supported options:
  --nflx_ctc $string:        common test conditions, v1.0
  --precision $spec:         digits of reports: 1..17, max, full or legacy
  --backend $string:         auto, cpu (default), host, cuda, hip, sycl
- --cpumask, --gpumask $unsigned: accepted; scores do not depend on instruction sets
+ --hip_device, --sycl_device $unsigned: backend and its device
+ --no_cuda, --no_hip, --no_sycl: backends that auto must not choose
+ --cpumask $unsigned:       accepted; scores do not depend on instruction sets
+ --gpumask $unsigned:       other than 0: the same as --backend cpu
  --no_prediction/-n:        no prediction, extract features only
  --quiet/-q:                disable FPS meter when run in a TTY
  --version/-v:              print version and exit

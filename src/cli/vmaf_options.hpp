@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct VmafOptions {
   unsigned skip_reference = 0;
   unsigned skip_distorted = 0;
   std::string backend = "cpu";
+  std::optional<int> device;        // of the backend; empty: the first
+  std::set<std::string> forbidden;  // backends that "auto" must not choose
   bool no_prediction = false;
   bool quiet = false;
   bool show_version = false;

@@ -118,12 +118,33 @@ bool compatible(const VmafOptions& options, Sources& sources) {
   return true;
 }
 
+// A line of libvmaf itself, coloured on a terminal.
+void say_like_libvmaf(const std::string& text) {
+  if (isatty(STDERR_FILENO) != 0)
+    say("\033[35mlibvmaf\033[0m \033[31mERROR\033[0m {}", text);
+  else
+    say("libvmaf ERROR {}", text);
+}
+
+// libvmaf tries a model and then a collection.
+void say_not_loaded(const ModelSpec& model) {
+  const bool builtin = !model.version.empty();
+  for (const char* what : {"model", "model collection"}) {
+    say_like_libvmaf(builtin
+                         ? fmt::format("no such built-in {}: \"{}\"", what, model.version)
+                         : fmt::format("could not read {} from path: \"{}\"", what, model.path));
+    if (model.label().ends_with(".pkl"))
+      say_like_libvmaf("support for pkl model files has been removed, use json");
+  }
+}
+
 // The following fill the plan; false when a message was printed.
 bool load_models(const VmafOptions& options, ModelSet& models, PlanBuilder& builder) {
   for (const ModelSpec& argument : options.models) {
     std::string step;
     const Status status = models.add(argument, builder, step);
     if (status.ok()) continue;
+    if (step.starts_with("problem loading model")) say_not_loaded(argument);
     say("{}\n{}", status.message(), step);
     return false;
   }
@@ -147,6 +168,8 @@ enum class Turn { kPair, kEnd, kFailed };
 Turn read_pair(const VmafOptions& options, Sources& sources, Picture& reference,
                Picture& distorted) {
   Result<std::optional<Picture>> sides[2] = {sources.reference->read(), sources.distorted->read()};
+  // A reader whose writer was interrupted as well breaks off: no reason to complain of the input.
+  if (interrupted_by() != 0) return Turn::kFailed;
   for (const auto& side : sides)
     if (!side.ok()) {
       say("\n{}", side.status().message());
@@ -182,6 +205,7 @@ int score_frames(const VmafOptions& options, Sources& sources, Engine& engine) {
     Picture reference;
     Picture distorted;
     const Turn turn = read_pair(options, sources, reference, distorted);
+    if (interrupted_by() != 0) continue;
     if (turn == Turn::kFailed) {
       engine.cancel();
       return kInvalid;
@@ -287,8 +311,10 @@ int run_vmaf(const VmafOptions& options) {
   ModelSet models;
   if (!load_models(options, models, builder)) return kFailure;
   std::vector<FeatureSpec> features = options.features;
-  BackendChoice backend{.backend = options.backend == "auto" ? best_backend() : options.backend,
-                        .pinned = pinned};
+  BackendChoice backend{
+      .backend = options.backend == "auto" ? best_backend(options.forbidden) : options.backend,
+      .pinned = pinned};
+  if (options.device) backend.devices = {*options.device};
   const Status named = take_backends_from_names(features, backend);
   if (!named.ok()) {
     say("{}", named.message());

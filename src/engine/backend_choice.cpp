@@ -88,8 +88,9 @@ int frames_in_flight(const Placements& placements) {
   return frames;
 }
 
-std::string best_backend() {
+std::string best_backend(const std::set<std::string>& without) {
   for (const char* name : {"cuda", "hip", "sycl"}) {
+    if (without.count(name) != 0) continue;
     const Result<const abi::Backend*> backend = backend::load_backend(name);
     if (!backend.ok()) continue;
     abi::Error error;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ std::string backend_of(const Placements& placements, std::size_t group);
 // Frames that the devices hold at once; 0 without devices.
 int frames_in_flight(const Placements& placements);
 
-// The first backend with a usable device among cuda, hip and sycl; "cpu" without one.
-std::string best_backend();
+// The first backend with a usable device among cuda, hip and sycl, those of `without` left out;
+// "cpu" if there is none.
+std::string best_backend(const std::set<std::string>& without = {});
 
 }  // namespace vqx

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/model.hpp"
 
@@ -129,10 +130,12 @@ Result<QualityModel> load_builtin_model(std::string_view version, const std::str
   const auto* source = std::find_if(std::begin(kModels), std::end(kModels),
                                     [&](const BuiltinModel& m) { return m.name == version; });
   if (source == std::end(kModels)) {
-    const std::string near = nearest_name(version, builtin_model_names());
+    const std::vector<std::string> names = builtin_model_names();
+    const std::string near = nearest_name(version, names);
     return Status(ErrorCode::kUnknownName,
-                  fmt::format("there is no built-in model \"{}\"{}", version,
-                              near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near)));
+                  fmt::format("there is no built-in model \"{}\"; {}", version,
+                              near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                           : fmt::format("did you mean \"{}\"?", near)));
   }
   QualityModel result;
   const Model common = common_part(*source, flags);

@@ -10,7 +10,7 @@ packages=(
   libavformat-dev libavcodec-dev libswscale-dev libavutil-dev
 )
 if [[ ${1:-} == test ]]; then
-  packages+=(libgtest-dev libbenchmark-dev python3 python3-numpy ffmpeg
+  packages+=(libgtest-dev libbenchmark-dev locales python3 python3-numpy ffmpeg
     clang clang-format clang-tidy libclang-rt-14-dev hipcc)
 fi
 

@@ -1,8 +1,9 @@
 #include "metric/options.hpp"
 
+#include <locale.h>
+
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 
@@ -12,6 +13,17 @@
 namespace vqx {
 namespace {
 
+// Numbers are read as in the "C" locale, whatever locale the program that uses vqx has set: a
+// decimal comma must not change an option.
+locale_t c_locale() {
+  static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
+  return locale;
+}
+
+double leading_real(const std::string& text) {
+  return strtod_l(text.c_str(), nullptr, c_locale());
+}
+
 OptionValue initial_value(const OptionSpec& spec) {
   const std::string text(spec.initial);
   switch (spec.type) {
@@ -20,7 +32,7 @@ OptionValue initial_value(const OptionSpec& spec) {
     case OptionType::kInt:
       return static_cast<int>(std::strtol(text.c_str(), nullptr, 10));
     case OptionType::kReal:
-      return std::strtod(text.c_str(), nullptr);
+      return leading_real(text);
     case OptionType::kText:
       return text;
   }
@@ -60,7 +72,7 @@ Result<OptionValue> parse_value(std::string_view metric, const OptionSpec& spec,
       return OptionValue(static_cast<int>(value));
     }
     case OptionType::kReal: {
-      const double value = std::strtod(text.c_str(), nullptr);
+      const double value = leading_real(text);
       const bool zero_spelt = value != 0 || (!text.empty() && text[0] == '0');
       // Written so that a NaN is refused too.
       if (!zero_spelt || !(value >= spec.min && value <= spec.max))
@@ -138,10 +150,11 @@ Result<Options> parse_options(std::string_view metric, std::span<const OptionSpe
 std::string normalise_option_text(const std::string& text) {
   if (text.empty()) return text;
   char* end = nullptr;
-  const float value = std::strtof(text.c_str(), &end);
+  const float value = strtof_l(text.c_str(), &end, c_locale());
   if (end == text.c_str()) return text;
-  while (std::isspace(static_cast<unsigned char>(*end)) != 0) ++end;
-  if (*end != '\0') return text;
+  if (text.find_first_not_of(" \t\n\v\f\r", static_cast<std::size_t>(end - text.c_str())) !=
+      std::string::npos)
+    return text;
   return fmt::sprintf("%g", value);
 }
 

@@ -95,7 +95,7 @@ Status ScoreRun::open() {
     for (const std::string& warning : source->info().warnings) complain("warning: " + warning);
 
   input::PairingRules rules = options_.pairing;
-  rules.frame_limit = options_.count > 0 ? options_.first + options_.count : 0;
+  rules.frame_limit = options_.count > 0 ? std::int64_t{options_.first} + options_.count : 0;
   const input::PairCheck check = input::check_pair(*reference_, *distorted_, rules);
   VQX_RETURN_IF_ERROR(check.status());
   for (const std::string& text : check.notes) note(text);

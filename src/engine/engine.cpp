@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <new>
@@ -17,6 +18,9 @@
 
 namespace vqx {
 namespace {
+
+// Far more than any video has, and indices of frames never overflow.
+constexpr int kMaxFrames = 1 << 29;
 
 // Parts of one measurement on the arena of the calling worker.
 class TbbRunner final : public TaskRunner {
@@ -148,7 +152,9 @@ class Engine::Impl {
   Status measure_on_device(Job& job, const Unit& unit) const;
   void run_unit(const std::shared_ptr<Job>& job, const Unit& unit);
   void complete(const std::shared_ptr<Job>& job);
-  void fail(int index, Status status);
+  // Both under the lock.  The earliest frame's error is the one told, whichever thread was first.
+  void fail(int index, const Status& status);
+  Status settled_failure(std::unique_lock<std::mutex>& lock);
   void retire();
   bool neighbours_ready(int index) const;
   Status finish_frame(int index);
@@ -187,9 +193,9 @@ class Engine::Impl {
   int pushed_end_ = 0;   // one past the last pushed index
   int next_finish_ = 0;  // first index whose scores are not complete
   bool ended_ = false;
-  std::atomic<bool> stopped_{false};
   std::chrono::steady_clock::time_point first_score_;
-  int failed_index_ = 0;
+  // Frames from here on are not measured: one failed, or the caller cancelled.
+  std::atomic<int> stop_at_{std::numeric_limits<int>::max()};
   Status failure_;
   Scores scores_;
 };
@@ -198,6 +204,11 @@ Status Engine::Impl::prepare(std::vector<std::unique_ptr<Predictor>> predictors)
   if (options_.threads < 0 || options_.subsample < 1 || options_.first < 0 || options_.count < 0)
     return Status(ErrorCode::kInvalidArgument,
                   "threads, first and count must not be negative, subsample at least 1");
+  if (options_.first > kMaxFrames)
+    return Status(
+        ErrorCode::kInvalidArgument,
+        fmt::format("first is {}: a video has at most {} frames", options_.first, kMaxFrames));
+  options_.count = std::min(options_.count, kMaxFrames);
   int lead = 0;
   for (const Group& group : plan_.groups) {
     max_after_ = std::max(max_after_, group.needs.measured_after);
@@ -280,7 +291,7 @@ Status Engine::Impl::push(Picture reference, Picture distorted) {
     std::unique_lock lock(mutex_);
     if (ended_) return Status(ErrorCode::kInvalidArgument, "a frame after the end of the run");
     changed_.wait(lock, [&] { return in_flight_ < options_.frames_in_flight; });
-    if (!failure_.ok()) return failure_;
+    if (!failure_.ok()) return settled_failure(lock);
   }
   const std::shared_ptr<Job> job = make_job(std::move(reference), std::move(distorted));
   {
@@ -300,8 +311,8 @@ Status Engine::Impl::push(Picture reference, Picture distorted) {
         run_unit(job, unit);
     }
   }
-  const std::lock_guard lock(mutex_);
-  return failure_;
+  std::unique_lock lock(mutex_);
+  return settled_failure(lock);
 }
 
 Status Engine::Impl::measure(Job& job, std::size_t group) const {
@@ -329,10 +340,13 @@ Status Engine::Impl::measure_on_device(Job& job, const Unit& unit) const {
 }
 
 void Engine::Impl::run_unit(const std::shared_ptr<Job>& job, const Unit& unit) {
-  if (!stopped_) {
+  if (job->index < stop_at_) {
     const Status status = unit.placement != nullptr ? measure_on_device(*job, unit)
                                                     : measure(*job, unit.groups.front());
-    if (!status.ok()) fail(job->index, status);
+    if (!status.ok()) {
+      const std::lock_guard lock(mutex_);
+      fail(job->index, status);
+    }
   }
   if (--job->remaining == 0) complete(job);
 }
@@ -348,20 +362,22 @@ void Engine::Impl::make_units() {
     if (!placed[g]) units_.push_back({nullptr, {g}});
 }
 
-void Engine::Impl::fail(int index, Status status) {
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  // The earliest frame's error is the one told, whichever thread was first.
-  if (failure_.ok() || index < failed_index_) {
-    failed_index_ = index;
-    failure_ = Status(status.code(), fmt::format("frame {}: {}", index, status.message()));
-  }
+void Engine::Impl::fail(int index, const Status& status) {
+  if (index >= stop_at_) return;
+  stop_at_ = index;
+  failure_ = Status(status.code(), fmt::format("frame {}: {}", index, status.message()));
+}
+
+// Frames before the failed one are still in work and may fail as well.
+Status Engine::Impl::settled_failure(std::unique_lock<std::mutex>& lock) {
+  if (!failure_.ok()) wait_idle(lock);
+  return failure_;
 }
 
 void Engine::Impl::complete(const std::shared_ptr<Job>& job) {
   const std::lock_guard lock(mutex_);
   job->window.clear();
-  job->done = !stopped_;
+  job->done = job->index < stop_at_;
   --in_flight_;
   retire();
   changed_.notify_all();
@@ -382,13 +398,7 @@ void Engine::Impl::retire() {
       options_.count == 0 ? pushed_end_ : std::min(pushed_end_, options_.first + options_.count);
   while (next_finish_ < end && neighbours_ready(next_finish_)) {
     const Status status = finish_frame(next_finish_);
-    if (!status.ok()) {
-      stopped_ = true;
-      if (failure_.ok())
-        failure_ =
-            Status(status.code(), fmt::format("frame {}: {}", next_finish_, status.message()));
-      return;
-    }
+    if (!status.ok()) return fail(next_finish_, status);
     ++next_finish_;
     if (++scores_.count_ == 1) first_score_ = std::chrono::steady_clock::now();
     while (!jobs_.empty() && jobs_.begin()->first < next_finish_ - max_before_)
@@ -470,7 +480,7 @@ Status Engine::Impl::finish() {
 
 void Engine::Impl::cancel() {
   const std::lock_guard lock(mutex_);
-  stopped_ = true;
+  stop_at_ = 0;
   if (failure_.ok() && !ended_) failure_ = Status(ErrorCode::kInterrupted, "cancelled");
 }
 

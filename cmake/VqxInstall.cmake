@@ -1,11 +1,31 @@
-# What `cmake --install` puts where.  The preset `portable` makes a folder that runs on any x86-64
+# What `cmake --install` puts where: the programs, and the library for find_package(vqx) and
+# pkg-config.  The preset `portable` makes a folder that runs on any x86-64
 # Linux with glibc 2.36 or newer: programs in bin/, backend modules in lib/vqx/, and in lib/ the
 # shared libraries that are not part of every system, found through $ORIGIN.
 option(VQX_PORTABLE "Install the non-system libraries as well" OFF)
 
 set(vqx_programs vqx_program vmaf)
 if(NOT VQX_PORTABLE)
+  include(CMakePackageConfigHelpers)
   install(TARGETS ${vqx_programs} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS vqx EXPORT vqxTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(DIRECTORY include/vqx DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(FILES LICENSE src/model/LICENSE.netflix DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+  set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/vqx")
+  install(EXPORT vqxTargets NAMESPACE vqx:: DESTINATION "${package_dir}")
+  configure_package_config_file(cmake/vqxConfig.cmake.in "${PROJECT_BINARY_DIR}/vqxConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}")
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/vqxConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+  install(FILES "${PROJECT_BINARY_DIR}/vqxConfig.cmake"
+    "${PROJECT_BINARY_DIR}/vqxConfigVersion.cmake" DESTINATION "${package_dir}")
+
+  # Relative, so that `cmake --install --prefix` may choose any folder.
+  set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  file(RELATIVE_PATH VQX_PREFIX_FROM_PC "/${pkgconfig_dir}" "/")
+  configure_file(cmake/vqx.pc.in "${PROJECT_BINARY_DIR}/vqx.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/vqx.pc" DESTINATION "${pkgconfig_dir}")
   return()
 endif()
 

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+// Sources without this have no code of their own for that target; AVX3 serves them.
+#define HWY_WANT_AVX3_DL
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "base/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -27,10 +29,11 @@ namespace {
 std::atomic<bool> scalar_forced{false};
 
 constexpr SimdLevel kLevels[] = {SimdLevel::kScalar, SimdLevel::kSse4, SimdLevel::kAvx2,
-                                 SimdLevel::kAvx512, SimdLevel::kNeon};
+                                 SimdLevel::kAvx512, SimdLevel::kAvx512Vnni,
+                                 SimdLevel::kNeon};
 
-// Highway targets of a level, of which the best supported one is used.
-std::int64_t targets_of(SimdLevel level) {
+// The Highway target that makes a level.
+std::int64_t target_of(SimdLevel level) {
   switch (level) {
     case SimdLevel::kScalar:
       return 0;
@@ -39,11 +42,18 @@ std::int64_t targets_of(SimdLevel level) {
     case SimdLevel::kAvx2:
       return HWY_AVX2;
     case SimdLevel::kAvx512:
-      return HWY_AVX3 | HWY_AVX3_DL;
+      return HWY_AVX3;
+    case SimdLevel::kAvx512Vnni:
+      return HWY_AVX3_DL;
     case SimdLevel::kNeon:
       return HWY_NEON;
   }
   return 0;
+}
+
+// Its targets, of which dispatch takes the best that a source was compiled for.
+std::int64_t targets_of(SimdLevel level) {
+  return target_of(level) | (level == SimdLevel::kAvx512Vnni ? HWY_AVX3 : 0);
 }
 
 // What the machine supports, whatever was forced before.
@@ -64,6 +74,8 @@ std::string_view simd_level_name(SimdLevel level) {
       return "avx2";
     case SimdLevel::kAvx512:
       return "avx512";
+    case SimdLevel::kAvx512Vnni:
+      return "avx512_vnni";
     case SimdLevel::kNeon:
       return "neon";
   }
@@ -73,14 +85,14 @@ std::string_view simd_level_name(SimdLevel level) {
 std::vector<SimdLevel> supported_simd_levels() {
   std::vector<SimdLevel> levels;
   for (const SimdLevel level : kLevels)
-    if (level == SimdLevel::kScalar || (targets_of(level) & machine_targets()) != 0)
+    if (level == SimdLevel::kScalar || (target_of(level) & machine_targets()) != 0)
       levels.push_back(level);
   return levels;
 }
 
 Status select_simd_level(SimdLevel level) {
   const std::int64_t targets = targets_of(level) & machine_targets();
-  if (level != SimdLevel::kScalar && targets == 0)
+  if (level != SimdLevel::kScalar && (targets & target_of(level)) == 0)
     return Status(ErrorCode::kInvalidArgument,
                   "this machine cannot run SIMD level " + std::string(simd_level_name(level)));
   hwy::SetSupportedTargetsForTest(targets);
@@ -106,7 +118,7 @@ SimdLevel active_simd_level() {
   if (scalar_forced) return SimdLevel::kScalar;
   const std::int64_t target = HWY_DYNAMIC_DISPATCH(DispatchedTarget)();
   for (const SimdLevel level : kLevels)
-    if ((targets_of(level) & target) != 0) return level;
+    if (target_of(level) == target) return level;
   return SimdLevel::kScalar;
 }
 

@@ -14,6 +14,7 @@ enum class SimdLevel {
   kSse4,
   kAvx2,
   kAvx512,
+  kAvx512Vnni,  // as AVX-512, with 16-bit dot products where a metric has a use for them
   kNeon,
 };
 
@@ -25,8 +26,8 @@ std::vector<SimdLevel> supported_simd_levels();
 // Makes metrics use `level`.  kInvalidArgument when this machine cannot run it.
 Status select_simd_level(SimdLevel level);
 
-// Follows the environment variable VQX_SIMD (scalar, sse4, avx2, avx512, neon); without it, the
-// best level of the machine.
+// Follows the environment variable VQX_SIMD (scalar, sse4, avx2, avx512, avx512_vnni, neon);
+// without it, the best level of the machine.
 Status select_simd_level_from_environment();
 
 // The level in use: what dispatched code really runs, asked from Highway.

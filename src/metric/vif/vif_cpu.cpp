@@ -6,7 +6,7 @@
 //   vertical:   the sums for both rows, and for the row of the next scale, from the same loads;
 //   horizontal: adjacent samples are such pairs already: even and odd positions use the same loads
 //               with different taps;
-//   score:      a few doubles per sample and the table logarithm.
+//   score:      a few doubles per sample and the logarithm by polynomials.
 //
 // Unsigned 16-bit values v are kept as the signed v - 32768 ("flipped": the top bit inverted),
 // which the multiplier takes; as taps sum to 65536 a filter sum is then lower by exactly 2^31, a
@@ -19,11 +19,14 @@
 
 #include "metric/vif/vif.hpp"
 
+#define HWY_WANT_AVX3_DL  // for its dot products
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "metric/vif/vif_cpu.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "metric/vif/vif_log-inl.hpp"
 
 #ifndef VQX_VIF_CPU_ONCE
 #define VQX_VIF_CPU_ONCE
@@ -70,7 +73,7 @@ namespace vqx::vif::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR  // a machine without SIMD, or with less than SSE4
 
-void Band(const ScaleJob&, int, int, std::int16_t*, const std::uint8_t*, BandSums*) {}
+void Band(const ScaleJob&, int, int, std::int16_t*, BandSums*) {}
 bool HasBands() {
   return false;
 }
@@ -97,6 +100,11 @@ HWY_INLINE int Lanes16() {
 
 // acc + a[2i]*b[2i] + a[2i+1]*b[2i+1] in 32-bit lane i, modulo 2^32.
 HWY_INLINE V32 AddPairProducts(V32 acc, V16 a, V16 b) {
+#if HWY_TARGET == HWY_AVX3_DL
+  // An intrinsic would ask for a compiler target that Highway 1.0.3 misspells.
+  asm("vpdpwssd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(b.raw));
+  return acc;
+#else
   const D32 d;
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
   V32 unused = hn::Zero(d);
@@ -108,6 +116,7 @@ HWY_INLINE V32 AddPairProducts(V32 acc, V16 a, V16 b) {
                           hn::ShiftRight<16>(hn::ShiftLeft<16>(b32)));
   const V32 high = hn::Mul(hn::ShiftRight<16>(a32), hn::ShiftRight<16>(b32));
   return hn::Add(acc, hn::Add(low, high));
+#endif
 #endif
 }
 
@@ -392,65 +401,52 @@ HWY_INLINE void Vertical(const Tile<kScale>& tile, int first_pair) {
 
 // ---------------------------------------------------------------------------- horizontal, score
 
-// Sums over a tile.  The logarithm of a double v >= 2^17 is its exponent and leading mantissa bits
-// taken as one number, plus the table's excess; constants cancel between numerator's two terms.
+// Sums over a tile, whose lanes cannot overflow; of logarithms with their offsets, modulo 2^32.
 template <int kLimits>
 struct Totals {
   VU64 energy;
-  VU64 den;
-  VU64 base;
-  VU64 total[kLimits];
+  VU32 den_exponent, den_steps;
+  VU32 num_exponent[kLimits], num_steps[kLimits];  // offsets cancel
   std::int64_t flat_count;
-  std::int64_t den_excess;
-  std::int64_t base_excess;
-  std::int64_t total_excess[kLimits];
+  std::uint32_t vectors;  // that contributed to the logarithms
 };
+static_assert(kTileColumns * kBandRows / 4 < (1 << 16),
+              "a logarithm has 16 bits, a vector 4 lanes");
 
 template <int kLimits>
 HWY_INLINE void Clear(Totals<kLimits>& totals) {
-  const VU64 zero = hn::Zero(DU64());
-  totals.energy = totals.den = totals.base = zero;
-  totals.flat_count = totals.den_excess = totals.base_excess = 0;
-  for (int i = 0; i < kLimits; ++i) {
-    totals.total[i] = zero;
-    totals.total_excess[i] = 0;
-  }
+  totals.energy = hn::Zero(DU64());
+  totals.den_exponent = totals.den_steps = hn::Zero(DU32());
+  for (int i = 0; i < kLimits; ++i) totals.num_exponent[i] = totals.num_steps[i] = hn::Zero(DU32());
+  totals.flat_count = 0;
+  totals.vectors = 0;
 }
 
-constexpr int kMaxDoubles = 8;
-// Places in the table of one vector of samples.
+// What the logarithms of a vector of doubles are taken of.
 template <int kLimits>
-struct Places {
-  HWY_ALIGN std::uint64_t den[2 * kMaxDoubles];
-  HWY_ALIGN std::uint64_t base[2 * kMaxDoubles];
-  HWY_ALIGN std::uint64_t total[kLimits][2 * kMaxDoubles];
+struct Arguments {
+  VF64 den;
+  VF64 base;
+  VF64 total[kLimits];
 };
 
-HWY_INLINE void TakeLog(VF64 v, VU64& sum, std::uint64_t* place) {
-  const DU64 d;
-  const VU64 bits = hn::BitCast(d, v);
-  sum = hn::Add(sum, hn::ShiftRight<41>(bits));
-  hn::Store(hn::And(hn::ShiftRight<37>(bits), hn::Set(d, kLogTableSize - 1)), d, place);
-}
-
-// One vector of doubles.  Samples that do not count have s11 = s12 = 0 and then add nothing.
+// Samples that do not count have s11 = s12 = 0 and then add nothing.
 template <int kLimits>
-HWY_INLINE void ScoreDoubles(VF64 s11, VF64 s22, VF64 s12, const double* limits, int at,
-                             Totals<kLimits>& totals, Places<kLimits>& places) {
+HWY_INLINE Arguments<kLimits> ScoreDoubles(VF64 s11, VF64 s22, VF64 s12, const double* limits) {
   const DF64 d;
   const VF64 noise = hn::Set(d, static_cast<double>(kNoise));
-  TakeLog(hn::Add(s11, noise), totals.den, places.den + at);
+  Arguments<kLimits> out;
+  out.den = hn::Add(s11, noise);
   const VF64 gain = hn::Div(s12, hn::Add(s11, hn::Set(d, kGainEpsilon)));
   const VF64 product = hn::Mul(gain, s12);
   const VF64 residual = hn::Trunc(hn::Max(hn::Sub(s22, product), hn::Zero(d)));
-  const VF64 base = hn::Add(residual, noise);
-  TakeLog(base, totals.base, places.base + at);
+  out.base = hn::Add(residual, noise);
   for (int i = 0; i < kLimits; ++i) {
     const VF64 limited = hn::Min(gain, hn::Set(d, limits[i]));
     const VF64 square = hn::Mul(limited, limited);
-    const VF64 explained = hn::Trunc(hn::Mul(square, s11));
-    TakeLog(hn::Add(base, explained), totals.total[i], places.total[i] + at);
+    out.total[i] = hn::Add(out.base, hn::Trunc(hn::Mul(square, s11)));
   }
+  return out;
 }
 
 // (a*b + 2^31) >> 32
@@ -471,7 +467,7 @@ struct Moments {
 };
 
 template <int kLimits>
-HWY_INLINE void Score(const Moments& m, int valid, const double* limits, const std::uint8_t* table,
+HWY_INLINE void Score(const Moments& m, int valid, const double* limits, const LogUnit& log,
                       Totals<kLimits>& totals) {
   const D32 d;
   const DU32 du;
@@ -500,20 +496,21 @@ HWY_INLINE void Score(const Moments& m, int valid, const double* limits, const s
   const V32 a = hn::IfThenElseZero(busy, s11);
   const V32 c = hn::IfThenElseZero(gains, s12);
   const hn::Rebind<std::int32_t, DF64> half;
-  Places<kLimits> places;
   const auto low = [&](V32 v) { return hn::PromoteTo(df, hn::LowerHalf(half, v)); };
   const auto high = [&](V32 v) { return hn::PromoteTo(df, hn::UpperHalf(half, v)); };
-  ScoreDoubles<kLimits>(low(a), low(s22), low(c), limits, 0, totals, places);
-  ScoreDoubles<kLimits>(high(a), high(s22), high(c), limits, lanes / 2, totals, places);
-  // Single loads from a table of 32 KiB are faster than gathers; unrolled, the
-  // compiler would take the places from vector registers one by one, which is slower than memory.
-#pragma GCC unroll 1
-  for (int i = 0; i < lanes; ++i) {
-    totals.den_excess += table[places.den[i]];
-    totals.base_excess += table[places.base[i]];
-    for (int l = 0; l < kLimits; ++l) totals.total_excess[l] += table[places.total[l][i]];
+  const auto first = ScoreDoubles<kLimits>(low(a), low(s22), low(c), limits);
+  const auto second = ScoreDoubles<kLimits>(high(a), high(s22), high(c), limits);
+  const auto den = log(first.den, second.den);
+  totals.den_exponent = hn::Add(totals.den_exponent, den.exponent);
+  totals.den_steps = hn::Add(totals.den_steps, den.steps);
+  const auto base = log(first.base, second.base);
+  for (int i = 0; i < kLimits; ++i) {
+    const auto total = log(first.total[i], second.total[i]);
+    totals.num_exponent[i] =
+        hn::Add(totals.num_exponent[i], hn::Sub(total.exponent, base.exponent));
+    totals.num_steps[i] = hn::Add(totals.num_steps[i], hn::Sub(total.steps, base.steps));
   }
-  totals.den = hn::Sub(totals.den, hn::Set(d64, 2 * 2048 * (1023 + 17)));
+  ++totals.vectors;
 }
 
 struct EvenOdd {  // sums at even and at odd columns
@@ -549,7 +546,7 @@ HWY_INLINE EvenOdd SumMoment(const std::int16_t* high_row) {
 
 template <int kScale, int kLimits>
 HWY_INLINE void HorizontalScore(const Tile<kScale>& tile, const std::int16_t* rows,
-                                const std::uint8_t* table, Totals<kLimits>& totals) {
+                                const LogUnit& log, Totals<kLimits>& totals) {
   const typename Window<kScale>::Indices indices;
   const double* limits = tile.job.limits.data();
   for (int x = 0; x < tile.columns; x += Lanes16()) {
@@ -561,9 +558,9 @@ HWY_INLINE void HorizontalScore(const Tile<kScale>& tile, const std::int16_t* ro
     const EvenOdd cross = SumMoment<kScale>(at + 6 * kRowBuffer);
     const int left = tile.columns - x;
     Score<kLimits>({mean1.even, mean2.even, square1.even, square2.even, cross.even}, (left + 1) / 2,
-                   limits, table, totals);
+                   limits, log, totals);
     Score<kLimits>({mean1.odd, mean2.odd, square1.odd, square2.odd, cross.odd}, left / 2, limits,
-                   table, totals);
+                   log, totals);
   }
 }
 
@@ -591,24 +588,30 @@ HWY_INLINE void HorizontalNext(const Tile<kScale>& tile, int y, std::integer_seq
 
 template <int kLimits>
 HWY_INLINE void AddTotals(const Totals<kLimits>& totals, BandSums* sums) {
-  const DU64 d;
-  const auto sum = [&](VU64 v) {
-    return static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(d, v)));
+  const DU32 d;
+  const DU64 d64;
+  using Offsets = Log<VU32>;
+  const std::uint32_t den_offset =
+      totals.vectors * (2048 * (Offsets::kExponentOffset + 17) + Offsets::kStepsOffset);
+  const auto sum = [&](VU32 exponent, VU32 steps, std::uint32_t offset) {
+    const VU32 v = hn::Sub(hn::Add(hn::ShiftLeft<11>(exponent), steps), hn::Set(d, offset));
+    const VU64 pairs = hn::BitCast(d64, v);
+    const VU64 wide = hn::Add(hn::And(pairs, hn::Set(d64, 0xffffffffU)), hn::ShiftRight<32>(pairs));
+    return static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(d64, wide)));
   };
   sums->flat_count += totals.flat_count;
-  sums->flat_energy += sum(totals.energy);
-  sums->den_log += sum(totals.den) + totals.den_excess;
+  sums->flat_energy += static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(d64, totals.energy)));
+  sums->den_log += sum(totals.den_exponent, totals.den_steps, den_offset);
   for (int i = 0; i < kLimits; ++i)
-    sums->num_log[i] +=
-        sum(totals.total[i]) - sum(totals.base) + totals.total_excess[i] - totals.base_excess;
+    sums->num_log[i] += sum(totals.num_exponent[i], totals.num_steps[i], 0);
 }
 
 template <int kScale, class Sample, int kLimits>
-void TileOf(const Tile<kScale>& tile, int first, int last, const std::uint8_t* table,
-            BandSums* sums) {
+void TileOf(const Tile<kScale>& tile, int first, int last, BandSums* sums) {
   constexpr int kMargin = kRadius[kScale];
   constexpr int kPairs = Window<kScale>::kPairs;
   const ScaleJob& job = tile.job;
+  const LogUnit log;
   Totals<kLimits> totals;
   Clear(totals);
   for (int pair = 0; pair < kPairs - 1; ++pair)
@@ -621,15 +624,14 @@ void TileOf(const Tile<kScale>& tile, int first, int last, const std::uint8_t* t
     if (kScale < 3 && y / 2 < job.next_height)
       HorizontalNext<kScale>(tile, y, typename Window<kScale>::Indices());
     if (!job.score) continue;
-    HorizontalScore<kScale, kLimits>(tile, tile.rows[0], table, totals);
-    if (y + 1 < last) HorizontalScore<kScale, kLimits>(tile, tile.rows[1], table, totals);
+    HorizontalScore<kScale, kLimits>(tile, tile.rows[0], log, totals);
+    if (y + 1 < last) HorizontalScore<kScale, kLimits>(tile, tile.rows[1], log, totals);
   }
   AddTotals(totals, sums);
 }
 
 template <int kScale, class Sample>
-void BandOf(const ScaleJob& job, int first, int last, std::int16_t* memory,
-            const std::uint8_t* table, BandSums* sums) {
+void BandOf(const ScaleJob& job, int first, int last, std::int16_t* memory, BandSums* sums) {
   std::int16_t* rows = memory + kRingWords;
   for (int x0 = 0; x0 < job.reference.width; x0 += kTileColumns) {
     const Tile<kScale> tile{job,
@@ -639,30 +641,29 @@ void BandOf(const ScaleJob& job, int first, int last, std::int16_t* memory,
                             {rows, rows + kRows * kRowBuffer},
                             rows + 2 * kRows * kRowBuffer};
     if (job.limits.size() == 1)
-      TileOf<kScale, Sample, 1>(tile, first, last, table, sums);
+      TileOf<kScale, Sample, 1>(tile, first, last, sums);
     else
-      TileOf<kScale, Sample, 2>(tile, first, last, table, sums);
+      TileOf<kScale, Sample, 2>(tile, first, last, sums);
   }
 }
 
 // Rows [first, last) of a scale; `first` is even.
-void Band(const ScaleJob& job, int first, int last, std::int16_t* memory, const std::uint8_t* table,
-          BandSums* sums) {
+void Band(const ScaleJob& job, int first, int last, std::int16_t* memory, BandSums* sums) {
   switch (job.scale) {
     case 0:
       if (job.bits == 8)
-        BandOf<0, std::uint8_t>(job, first, last, memory, table, sums);
+        BandOf<0, std::uint8_t>(job, first, last, memory, sums);
       else
-        BandOf<0, std::uint16_t>(job, first, last, memory, table, sums);
+        BandOf<0, std::uint16_t>(job, first, last, memory, sums);
       return;
     case 1:
-      BandOf<1, std::uint16_t>(job, first, last, memory, table, sums);
+      BandOf<1, std::uint16_t>(job, first, last, memory, sums);
       return;
     case 2:
-      BandOf<2, std::uint16_t>(job, first, last, memory, table, sums);
+      BandOf<2, std::uint16_t>(job, first, last, memory, sums);
       return;
     default:
-      BandOf<3, std::uint16_t>(job, first, last, memory, table, sums);
+      BandOf<3, std::uint16_t>(job, first, last, memory, sums);
       return;
   }
 }
@@ -707,7 +708,7 @@ void run_scale(const ScaleJob& job, const MeasureContext& context, std::span<Wor
     ScratchArray<std::int16_t> memory(context.scratch(), kBandWords);
     const int first = band * kBandRows;
     HWY_DYNAMIC_DISPATCH(Band)
-    (job, first, std::min(height, first + kBandRows), memory.data(), log_table(),
+    (job, first, std::min(height, first + kBandRows), memory.data(),
      &bands[static_cast<std::size_t>(band)]);
   });
   if (!job.score) return;

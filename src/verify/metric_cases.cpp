@@ -154,6 +154,13 @@ std::span<const MetricCase> metric_cases() {
        16},
       {"float_adm", {}, 17, 17, false, 16},
       {"float_adm", {{"adm_csf_mode", "2"}, {"adm_enhn_gain_limit", "1"}}, 17, 17, false, 16},
+      {"float_adm",
+       {{"adm_csf_mode", "1"}, {"adm_enhn_gain_limit", "1.2"}, {"adm_p_norm", "2.5"}},
+       17,
+       17,
+       false,
+       16},
+      {"float_adm", {{"adm_bypass_cm", "1"}, {"adm_skip_scale0", "true"}}, 17, 17, false, 16},
   };
   return cases;
 }

@@ -161,8 +161,12 @@ class FloatAdm final : public Metric {
 
   Status measure(const MeasureContext& context, std::span<Measured> out) const override {
     std::vector<Sums> sums(sets_.size());
-    float_adm::measure(context.frame().reference().plane(0), context.frame().distorted().plane(0),
-                       format_.bit_depth, params_.data(), params_.size(), sums.data());
+    const Plane& reference = context.frame().reference().plane(0);
+    const Plane& distorted = context.frame().distorted().plane(0);
+    if (simd_is_scalar())
+      measure_reference(reference, distorted, format_.bit_depth, params_, sums);
+    else
+      measure_simd(reference, distorted, format_.bit_depth, params_, context, sums);
     for (std::size_t set = 0; set < sums.size(); ++set) out[set] = Measured::of(sums[set]);
     return {};
   }

@@ -8,11 +8,13 @@
 // right, then the rows, in binary32: the order is part of the law.  The reciprocal in the split is
 // the law's table estimate with one Newton step, not a division.
 //
-// One plain implementation, written as row loops that compilers vectorise, serves all SIMD levels.
+// Rows are independent up to the sum of the row sums, so they are what bands and SIMD share out.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "metric/metric.hpp"
 #include "vqx/picture.hpp"
 
 namespace vqx::float_adm {
@@ -38,7 +40,33 @@ struct Sums {
   std::int64_t area[kScales];  // coefficients summed
 };
 
-void measure(const Plane& reference, const Plane& distorted, int bit_depth,
-             const Params* const* sets, std::size_t count, Sums* out);
+// Daubechies-2, as singles.
+inline constexpr float kLow[4] = {0.482962913144690f, 0.836516303737469f, 0.224143868041857f,
+                                  -0.129409522550921f};
+inline constexpr float kHigh[4] = {kLow[3], -kLow[2], kLow[1], -kLow[0]};
+
+// What a coefficient adds to the masking thresholds of its neighbours and to its own.
+inline constexpr double kNeighbourShare = 0.0333333351;
+inline constexpr double kCentreShare = 0.0666666701;
+
+// The law's estimate of 1/x for mantissas in [1, 2), by the top 11 bits of the fraction.
+inline constexpr int kReciprocals = 2048;
+const float* reciprocal_table();
+
+float power(float x, float exponent);
+
+// Scored range of an axis of n coefficients.
+struct Range {
+  int first;
+  int last;
+};
+Range scored(int n);
+
+// One result per option set.
+void measure_reference(const Plane& reference, const Plane& distorted, int bit_depth,
+                       std::span<const Params* const> sets, std::span<Sums> out);
+void measure_simd(const Plane& reference, const Plane& distorted, int bit_depth,
+                  std::span<const Params* const> sets, const MeasureContext& context,
+                  std::span<Sums> out);
 
 }  // namespace vqx::float_adm

@@ -1,3 +1,4 @@
+// float_adm: plain loops straight from the law.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,10 +12,6 @@
 
 namespace vqx::float_adm {
 namespace {
-
-constexpr float kLow[4] = {0.482962913144690f, 0.836516303737469f, 0.224143868041857f,
-                           -0.129409522550921f};
-constexpr float kHigh[4] = {kLow[3], -kLow[2], kLow[1], -kLow[0]};
 
 struct Image {
   int width = 0;
@@ -81,19 +78,7 @@ Bands transform(const Image& in) {
   return out;
 }
 
-// The law's estimate of 1/x for mantissas in [1, 2), by the top 11 bits of the fraction.
-const std::array<float, 2048>& reciprocal_table() {
-  static const std::array<float, 2048> table = [] {
-    std::array<float, 2048> made{};
-    for (std::size_t i = 0; i < made.size(); ++i)
-      made[i] = static_cast<float>(
-          std::nearbyint(8192.0 / (1.0 + (static_cast<double>(i) + 0.5) / 2048.0)) / 8192.0);
-    return made;
-  }();
-  return table;
-}
-
-float reciprocal(float x, const std::array<float, 2048>& table) {
+float reciprocal(float x, const float* table) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const int exponent = static_cast<int>(bits >> 23 & 255) - 127;
   const float scale = std::bit_cast<float>(static_cast<std::uint32_t>(127 - exponent) << 23);
@@ -105,7 +90,7 @@ float reciprocal(float x, const std::array<float, 2048>& table) {
 // Splits the distorted bands into restored detail and additive impairment.
 void decouple(const Bands& o, const Bands& t, double gain_limit, Image (&restored)[kBands],
               Image (&additive)[kBands]) {
-  const auto& table = reciprocal_table();
+  const float* table = reciprocal_table();
   const std::size_t count = o.detail[0].samples.size();
   for (int b = 0; b < kBands; ++b)
     restored[b] = additive[b] = Image(o.detail[b].width, o.detail[b].height);
@@ -133,16 +118,6 @@ void decouple(const Bands& o, const Bands& t, double gain_limit, Image (&restore
   }
 }
 
-// Scored range of an axis of n coefficients.
-struct Range {
-  int first;
-  int last;
-};
-Range scored(int n) {
-  const int first = static_cast<int>(n * 0.1 - 0.5);
-  return {first, n - first};
-}
-
 // |weight * masker| with a border as the law has it: row -1 is row 1, row n is row n - 1.
 float masking_threshold(const Image& masker, float weight, int x, int y) {
   float sum = 0;
@@ -155,16 +130,12 @@ float masking_threshold(const Image& masker, float weight, int x, int y) {
           x + dx < 0 ? std::min(1, masker.width - 1) : std::min(x + dx, masker.width - 1);
       const auto c = static_cast<double>(std::fabs(weight * row[column]));
       if (dx == 0 && dy == 0)
-        sum = static_cast<float>(static_cast<double>(sum) + 0.0666666701 * c);
+        sum = static_cast<float>(static_cast<double>(sum) + kCentreShare * c);
       else
-        sum = sum + static_cast<float>(0.0333333351 * c);
+        sum = sum + static_cast<float>(kNeighbourShare * c);
     }
   }
   return sum;
-}
-
-float power(float x, float exponent) {
-  return exponent == 3.0f ? x * x * x : adm::powf(x, exponent);
 }
 
 // Sums of the bands' powers above the threshold that `masker` (none: null) raises.
@@ -209,8 +180,28 @@ Image to_float(const Plane& plane, int bit_depth, bool wide) {
 
 }  // namespace
 
-void measure(const Plane& reference, const Plane& distorted, int bit_depth,
-             const Params* const* sets, std::size_t count, Sums* out) {
+const float* reciprocal_table() {
+  static const std::array<float, kReciprocals> table = [] {
+    std::array<float, kReciprocals> made{};
+    for (std::size_t i = 0; i < made.size(); ++i)
+      made[i] = static_cast<float>(
+          std::nearbyint(8192.0 / (1.0 + (static_cast<double>(i) + 0.5) / 2048.0)) / 8192.0);
+    return made;
+  }();
+  return table.data();
+}
+
+float power(float x, float exponent) {
+  return exponent == 3.0f ? x * x * x : adm::powf(x, exponent);
+}
+
+Range scored(int n) {
+  const int first = static_cast<int>(n * 0.1 - 0.5);
+  return {first, n - first};
+}
+
+void measure_reference(const Plane& reference, const Plane& distorted, int bit_depth,
+                       std::span<const Params* const> sets, std::span<Sums> out) {
   const bool wide = bit_depth > 8;
   Image o = to_float(reference, bit_depth, wide);
   Image t = to_float(distorted, bit_depth, wide);
@@ -219,7 +210,7 @@ void measure(const Plane& reference, const Plane& distorted, int bit_depth,
     Bands tb = transform(t);
     const Range columns = scored(ob.detail[0].width);
     const Range rows = scored(ob.detail[0].height);
-    for (std::size_t s = 0; s < count; ++s) {
+    for (std::size_t s = 0; s < sets.size(); ++s) {
       const Params& params = *sets[s];
       out[s].area[scale] = std::int64_t{rows.last - rows.first} * (columns.last - columns.first);
       if (scale == 0 && params.skip_scale0) continue;

@@ -123,12 +123,14 @@ if(NOT VQX_WITH_SYCL)
 elseif(NOT VQX_SYCL_COMPILER)
   message(STATUS "SYCL not built: no acpp or icpx")
 else()
-  set(vqx_sycl_flags -DVQX_TARGET_SYCL -ffp-contract=off -fPIC -fvisibility=hidden)
+  set(vqx_sycl_flags -DVQX_TARGET_SYCL -ffp-contract=off -fPIC -fvisibility=hidden -Wno-pass-failed)
   if(VQX_SYCL_COMPILER MATCHES "icpx")
     list(APPEND vqx_sycl_flags -fsycl -fp-model=precise -foffload-fp32-prec-div
          -foffload-fp32-prec-sqrt)
   endif()
-  separate_arguments(vqx_sycl_more UNIX_COMMAND "${VQX_SYCL_FLAGS}")
+  # acpp separates its targets by semicolons, CMake its list elements.
+  string(REPLACE ";" "$<SEMICOLON>" vqx_sycl_more "${VQX_SYCL_FLAGS}")
+  separate_arguments(vqx_sycl_more UNIX_COMMAND "${vqx_sycl_more}")
   vqx_add_backend_module(NAME sycl
     COMPILE "${VQX_SYCL_COMPILER}" ${vqx_sycl_flags} ${vqx_sycl_more}
     LINK "${VQX_SYCL_COMPILER}" ${vqx_sycl_flags} ${vqx_sycl_more})

@@ -38,3 +38,20 @@ install(RUNTIME_DEPENDENCY_SET vqx_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^libc\\.so" "^libm\\.so" "^libdl\\.so" "^libpthread\\.so"
                       "^librt\\.so"
   DESTINATION lib)
+
+# The SYCL module brings its runtime along, and finds it in lib/ like the programs do.
+if(TARGET vqx_sycl)
+  set(vqx_sycl_file "${VQX_MODULE_DIR}/libvqx_sycl.so")
+  add_library(vqx_sycl_module MODULE IMPORTED)
+  set_target_properties(vqx_sycl_module PROPERTIES
+    IMPORTED_LOCATION "${PROJECT_BINARY_DIR}/bin/libvqx_sycl.so")
+  install(IMPORTED_RUNTIME_ARTIFACTS vqx_sycl_module RUNTIME_DEPENDENCY_SET vqx_libraries
+    LIBRARY DESTINATION "${VQX_MODULE_DIR}")
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${vqx_sycl_file}\"
+    NEW_RPATH [[$ORIGIN/..]])")
+  # AdaptiveCpp loads its device layers from the folder hipSYCL beside its runtime library.
+  get_filename_component(vqx_sycl_prefix "${VQX_SYCL_COMPILER}" REALPATH)
+  cmake_path(APPEND vqx_sycl_prefix "../..")
+  install(DIRECTORY "${vqx_sycl_prefix}/lib/hipSYCL" DESTINATION lib OPTIONAL
+    FILES_MATCHING PATTERN "librt-backend-*.so")
+endif()

@@ -22,6 +22,7 @@ class SyclGroup {
  public:
   static constexpr bool kOnDevice = true;
   static constexpr int kItems = Items;
+  static constexpr size_t kScratchWords = 2 * Items;
 
   SyclGroup(const sycl::nd_item<3>& position, int64_t* scratch)
       : position_(position), scratch_(scratch) {}
@@ -66,7 +67,7 @@ class SyclGroup {
 
  private:
   const sycl::nd_item<3>& position_;
-  int64_t* scratch_;  // two words for each item
+  int64_t* scratch_;
 };
 
 class SyclExecutor {
@@ -88,15 +89,23 @@ class SyclExecutor {
     return Result<std::unique_ptr<SyclExecutor>>(std::move(executor));
   }
 
-  // GPUs first; without any, whatever else there is.
-  static std::vector<sycl::device> devices() {
-    std::vector<sycl::device> all = sycl::device::get_devices(sycl::info::device_type::gpu);
-    return all.empty() ? sycl::device::get_devices() : all;
+  // GPUs; without any, whatever else there is.  Looked up once: AdaptiveCpp starts its runtime anew
+  // whenever the last of its objects is gone.
+  static const std::vector<sycl::device>& devices() {
+    static const std::vector<sycl::device> found = [] {
+      std::vector<sycl::device> gpus = sycl::device::get_devices(sycl::info::device_type::gpu);
+      return gpus.empty() ? sycl::device::get_devices() : gpus;
+    }();
+    return found;
   }
 
   Status activate() const { return {}; }
   bool hardware_fp64() const { return hardware_fp64_; }
-  size_t shared_limit() const { return shared_limit_; }
+  // What a kernel may use beside the scratch words of the largest group.
+  size_t shared_limit() const {
+    constexpr size_t kMostScratch = SyclGroup<1024>::kScratchWords * sizeof(int64_t);
+    return shared_limit_ > kMostScratch ? shared_limit_ - kMostScratch : 0;
+  }
   size_t allocated_bytes() const { return allocated_bytes_; }
 
   Result<void*> allocate(size_t bytes) {
@@ -162,11 +171,19 @@ class SyclExecutor {
     check_kernel<Kernel>();
     constexpr int kItems = Kernel::kItems;
     using Shared = typename Kernel::Shared;
+    // Some runtimes launch regardless, and the device then fails far from here.
+    constexpr size_t kWords = SyclGroup<kItems>::kScratchWords;
+    constexpr size_t kBytes = sizeof(Shared) + kWords * sizeof(int64_t);
+    if (kBytes > shared_limit_) {
+      return {ErrorCode::kBackend, "sycl: a kernel needs " + std::to_string(kBytes) +
+                                       " bytes of work-group memory, the device has " +
+                                       std::to_string(shared_limit_)};
+    }
     return guard("launch", [&] {
       last_ = queue_.submit([&](sycl::handler& handler) {
         depend(handler);
         const sycl::local_accessor<Shared, 1> shared(sycl::range<1>(1), handler);
-        const sycl::local_accessor<int64_t, 1> scratch(sycl::range<1>(2 * kItems), handler);
+        const sycl::local_accessor<int64_t, 1> scratch(sycl::range<1>(kWords), handler);
         const sycl::range<3> items(1, 1, kItems);
         const sycl::range<3> groups(static_cast<size_t>(grid.z), static_cast<size_t>(grid.y),
                                     static_cast<size_t>(grid.x));

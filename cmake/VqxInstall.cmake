@@ -50,8 +50,11 @@ if(TARGET vqx_sycl)
   install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${vqx_sycl_file}\"
     NEW_RPATH [[$ORIGIN/..]])")
   # AdaptiveCpp loads its device layers from the folder hipSYCL beside its runtime library.
-  get_filename_component(vqx_sycl_prefix "${VQX_SYCL_COMPILER}" REALPATH)
-  cmake_path(APPEND vqx_sycl_prefix "../..")
-  install(DIRECTORY "${vqx_sycl_prefix}/lib/hipSYCL" DESTINATION lib OPTIONAL
-    FILES_MATCHING PATTERN "librt-backend-*.so")
+  get_filename_component(vqx_sycl_bin "${VQX_SYCL_COMPILER}" REALPATH)
+  cmake_path(GET vqx_sycl_bin PARENT_PATH vqx_sycl_bin)
+  cmake_path(GET vqx_sycl_bin PARENT_PATH vqx_sycl_prefix)
+  if(EXISTS "${vqx_sycl_prefix}/lib/hipSYCL")
+    install(DIRECTORY "${vqx_sycl_prefix}/lib/hipSYCL" DESTINATION lib
+      FILES_MATCHING PATTERN "librt-backend-*.so")
+  endif()
 endif()

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -89,12 +90,21 @@ class SyclExecutor {
     return Result<std::unique_ptr<SyclExecutor>>(std::move(executor));
   }
 
+  // A queue that goes away throws what is left to report; nobody is there to hear it.
+  ~SyclExecutor() { (void)finish(); }
+  SyclExecutor(const SyclExecutor&) = delete;
+  SyclExecutor& operator=(const SyclExecutor&) = delete;
+
   // GPUs; without any, whatever else there is.  Looked up once: AdaptiveCpp starts its runtime anew
   // whenever the last of its objects is gone.
   static const std::vector<sycl::device>& devices() {
     static const std::vector<sycl::device> found = [] {
-      std::vector<sycl::device> gpus = sycl::device::get_devices(sycl::info::device_type::gpu);
-      return gpus.empty() ? sycl::device::get_devices() : gpus;
+      const std::vector<sycl::device> all = sycl::device::get_devices();
+      std::vector<sycl::device> gpus;
+      for (const sycl::device& device : all) {
+        if (device.is_gpu()) gpus.push_back(device);
+      }
+      return gpus.empty() ? all : gpus;
     }();
     return found;
   }
@@ -259,10 +269,16 @@ class SyclExecutor {
   }
 
   SyclExecutor(const sycl::device& device, bool hardware_fp64)
-      : queue_(device, sycl::property_list{sycl::property::queue::in_order(),
-                                           sycl::property::queue::enable_profiling()}),
+      : queue_(device, rethrow,
+               sycl::property_list{sycl::property::queue::in_order(),
+                                   sycl::property::queue::enable_profiling()}),
         hardware_fp64_(hardware_fp64),
         shared_limit_(device.get_info<sycl::info::device::local_mem_size>()) {}
+
+  // Errors of commands surface where the queue is waited for; without this the program ends there.
+  static void rethrow(const sycl::exception_list& errors) {
+    for (const std::exception_ptr& error : errors) std::rethrow_exception(error);
+  }
 
   void depend(sycl::handler& handler) {
     for (const sycl::event& event : awaited_) handler.depends_on(event);

@@ -202,6 +202,7 @@ int score_frames(const VmafOptions& options, Sources& sources, Engine& engine) {
       return 128 + signal;
     }
     if (options.frame_count != 0 && static_cast<unsigned>(begun) >= options.frame_count) break;
+    if (options.backend == "cpu") engine.wait_for_space();
     Picture reference;
     Picture distorted;
     const Turn turn = read_pair(options, sources, reference, distorted);

@@ -250,6 +250,8 @@ std::optional<std::int64_t> ScoreRun::expected_frames() const {
 
 // False at the end of the inputs.
 Result<bool> ScoreRun::push_pair(std::int64_t frames_read) {
+  // Devices want the next pair in memory before they are done with one.
+  if (placements_.empty()) engine_->wait_for_space();
   VQX_ASSIGN_OR_RETURN(auto reference, reference_->read());
   VQX_ASSIGN_OR_RETURN(auto distorted, distorted_->read());
   if (!reference && !distorted) return false;

@@ -97,6 +97,10 @@ class Engine::Impl {
   Status prepare(std::vector<std::unique_ptr<Predictor>> predictors);
   int start() const { return start_; }
   bool wants_more() const { return options_.count == 0 || next_push_ < last_needed(); }
+  void wait_for_space() {
+    std::unique_lock lock(mutex_);
+    wait_for_space(lock);
+  }
   Status push(Picture reference, Picture distorted);
   Status finish();
   void drain() {
@@ -161,6 +165,9 @@ class Engine::Impl {
   Status finish_instances(int index, bool reported, std::size_t position);
   Status predict(std::size_t position);
   void set_aggregates();
+  void wait_for_space(std::unique_lock<std::mutex>& lock) {
+    changed_.wait(lock, [&] { return in_flight_ < options_.frames_in_flight; });
+  }
   void wait_idle(std::unique_lock<std::mutex>& lock) {
     changed_.wait(lock, [&] { return in_flight_ == 0; });
   }
@@ -290,7 +297,7 @@ Status Engine::Impl::push(Picture reference, Picture distorted) {
   {
     std::unique_lock lock(mutex_);
     if (ended_) return Status(ErrorCode::kInvalidArgument, "a frame after the end of the run");
-    changed_.wait(lock, [&] { return in_flight_ < options_.frames_in_flight; });
+    wait_for_space(lock);
     if (!failure_.ok()) return settled_failure(lock);
   }
   const std::shared_ptr<Job> job = make_job(std::move(reference), std::move(distorted));
@@ -514,6 +521,9 @@ int Engine::start() const {
 }
 bool Engine::wants_more() const {
   return impl_->wants_more();
+}
+void Engine::wait_for_space() {
+  impl_->wait_for_space();
 }
 Status Engine::push(Picture reference, Picture distorted) {
   return impl_->push(std::move(reference), std::move(distorted));

@@ -53,6 +53,8 @@ class Engine {
   // are in.
   bool wants_more() const;
 
+  // Blocks until push() would not: who waits before reading the next pair holds one pair less.
+  void wait_for_space();
   // Takes the next pair, which must have the plan's format.  Blocks while frames_in_flight pairs
   // are unfinished.  The first error of any frame ends the run and is returned from then on.
   Status push(Picture reference, Picture distorted);

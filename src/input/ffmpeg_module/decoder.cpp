@@ -159,6 +159,8 @@ bool Decoder::open_codec(int threads, Failure& failure) {
   // The exact inverse transforms, cropping to the sample, damaged frames reported and not hidden.
   codec_->flags |= AV_CODEC_FLAG_BITEXACT | AV_CODEC_FLAG_UNALIGNED | AV_CODEC_FLAG_OUTPUT_CORRUPT;
   codec_->err_recognition = AV_EF_EXPLODE | AV_EF_CRCCHECK;
+  // To this decoder a tag that it does not know is an error, too.
+  if (codec->id == AV_CODEC_ID_TIFF) codec_->err_recognition = AV_EF_CRCCHECK;
   const int opened = avcodec_open2(codec_.get(), codec, nullptr);
   if (opened < 0)
     return fail(
@@ -278,7 +280,9 @@ void Decoder::describe(VqxFfmpegInfo& info) const {
     if (mean.num > 0 && mean.den > 0 && base.num > 0 && base.den > 0) {
       // Field rates count twice.
       const double ratio = av_q2d(base) / av_q2d(mean);
-      info.variable_rate = std::abs(ratio - 1) > 0.01 && std::abs(ratio - 2) > 0.02 ? 1 : 0;
+      const bool fields = stream_->codecpar->field_order != AV_FIELD_PROGRESSIVE;
+      const bool steady = std::abs(ratio - 1) <= 0.01 || (fields && std::abs(ratio - 2) <= 0.02);
+      info.variable_rate = steady ? 0 : 1;
     }
     if (stream_->nb_frames > 0) {
       info.estimated_frames = stream_->nb_frames;
@@ -302,10 +306,12 @@ void Decoder::describe(VqxFfmpegInfo& info) const {
 }
 
 // Ends the input; what the decoder still holds comes out before the error does.
-void Decoder::finish_input(std::string error) {
+void Decoder::finish_input(std::string error, Failure& failure) {
   drained_ = true;
   input_error_ = std::move(error);
-  avcodec_send_packet(codec_.get(), nullptr);
+  // With several threads this may be where an earlier packet turns out to be broken.
+  const int sent = avcodec_send_packet(codec_.get(), nullptr);
+  if (sent < 0) fail(failure, kVqxBroken, "the decoder fails (" + reason(sent) + ")");
 }
 
 void Decoder::feed(Failure& failure) {
@@ -313,18 +319,19 @@ void Decoder::feed(Failure& failure) {
     const int got = av_read_frame(file_.get(), packet_.get());
     if (got == AVERROR_EOF) {
       if (file_->pb != nullptr && file_->pb->error < 0)
-        return finish_input("cannot be read: " + reason(file_->pb->error));
+        return finish_input("cannot be read: " + reason(file_->pb->error), failure);
       if (missing_bytes_ > 0)
         return finish_input("the file ends " + std::to_string(missing_bytes_) +
-                            " bytes before the end that it declares");
-      return finish_input({});
+                                " bytes before the end that it declares",
+                            failure);
+      return finish_input({}, failure);
     }
-    if (got < 0) return finish_input("the file ends or breaks here (" + reason(got) + ")");
+    if (got < 0) return finish_input("the file ends or breaks here (" + reason(got) + ")", failure);
     const bool ours = packet_->stream_index == stream_->index;
     const bool corrupt = (packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
     const int sent = ours && !corrupt ? avcodec_send_packet(codec_.get(), packet_.get()) : 0;
     av_packet_unref(packet_.get());
-    if (ours && corrupt) return finish_input("the file ends or breaks within a packet");
+    if (ours && corrupt) return finish_input("the file ends or breaks within a packet", failure);
     if (sent < 0) fail(failure, kVqxBroken, "the decoder fails (" + reason(sent) + ")");
     if (ours) return;
   }

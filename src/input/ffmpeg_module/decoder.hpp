@@ -54,7 +54,7 @@ class Decoder {
 
   int decode(AVFrame& frame, Failure& failure);
   void feed(Failure& failure);
-  void finish_input(std::string error);
+  void finish_input(std::string error, Failure& failure);
   bool check_frame(const AVFrame& frame, Failure& failure) const;
   bool full_range() const;
   bool sideways() const { return rotation_ == 90 || rotation_ == 270; }

@@ -1,5 +1,6 @@
 #include "input/frame_file.hpp"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -155,7 +156,10 @@ Status FrameDataReader::read_in_parallel(ByteReader& file, Picture& picture, std
   const bool checked = format_.bit_depth > 8 && format_.bit_depth < 16;
   std::atomic<std::uint32_t> bits{0};
   std::atomic<bool> complete{true};
-  tbb::task_arena(threads_).execute([&] {
+  // oneTBB prints a warning when asked for more than the engine allows.
+  const auto allowed =
+      tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+  tbb::task_arena(std::min(threads_, static_cast<int>(allowed))).execute([&] {
     tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
       const Part& part = parts[i];
       const auto got = file.read_ahead(part.offset, part.target, part.size);

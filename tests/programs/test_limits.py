@@ -37,14 +37,28 @@ class Loading(ProgramTest):
             self.assertIn("libavformat", loaded)
 
 
+def large_pair(test, frames):
+    """A pair of y4m files of 4K; bytes of a picture."""
+    width, height = 3840, 2160
+    picture = width * height * 3 // 2
+    head = f"YUV4MPEG2 W{width} H{height} F25:1 Ip A1:1 C420\n".encode()
+    content = bytes(range(251)) * (picture // 251 + 1)
+    return picture, [test.file(name, head + frames * (b"FRAME\n" + content[shift:shift + picture]))
+                     for name, shift in (("r.y4m", 0), ("d.y4m", 1))]
+
+
+class Reading(ProgramTest):
+    def test_large_frames_are_read_without_a_word(self):
+        _, (reference, distorted) = large_pair(self, 2)
+        for backend in ("cpu", "auto", "host"):
+            done = run("vmaf", "-r", reference, "-d", distorted, "-n", "--feature", "psnr",
+                       "--backend", backend)
+            self.assertEqual((done.returncode, stderr(done)), (0, ""), backend)
+
+
 class Memory(ProgramTest):
     def test_one_thread_holds_at_most_twelve_pictures_of_4k(self):
-        width, height = 3840, 2160
-        picture = width * height * 3 // 2
-        head = f"YUV4MPEG2 W{width} H{height} F25:1 Ip A1:1 C420\n".encode()
-        frame = bytes(range(251)) * (picture // 251 + 1)
-        paths = [self.file(name, head + 4 * (b"FRAME\n" + frame[shift:shift + picture]))
-                 for name, shift in (("r.y4m", 0), ("d.y4m", 1))]
+        picture, paths = large_pair(self, 4)
         arguments = [word for metric in METRICS for word in ("-f", metric)]
         # In a process of its own: the peak counts all children that were waited for.
         script = ("import resource, subprocess, sys;"

@@ -54,30 +54,39 @@ void self_test(int32_t device, int32_t fp64, abi::Error* error) {
   });
 }
 
-double copy_bandwidth(int32_t device, abi::Error* error) {
-  constexpr size_t kBytes = size_t{128} << 20;
+Result<double> time_copies(Platform::Executor& executor, size_t bytes) {
   constexpr int kCopies = 4;
+  using Bytes = kernel::Buffer<std::byte, Platform::Executor>;
+  VQX_ASSIGN_OR_RETURN(const Bytes source, Bytes::allocate(executor, bytes));
+  VQX_ASSIGN_OR_RETURN(const Bytes target, Bytes::allocate(executor, bytes));
+  VQX_ASSIGN_OR_RETURN(const auto start, executor.create_event(true));
+  VQX_ASSIGN_OR_RETURN(const auto end, executor.create_event(true));
+  VQX_RETURN_IF_ERROR(executor.copy(target.data(), source.data(), bytes));
+  VQX_RETURN_IF_ERROR(executor.record(start));
+  for (int i = 0; i < kCopies; ++i) {
+    VQX_RETURN_IF_ERROR(executor.copy(target.data(), source.data(), bytes));
+  }
+  VQX_RETURN_IF_ERROR(executor.record(end));
+  VQX_RETURN_IF_ERROR(executor.finish());
+  VQX_ASSIGN_OR_RETURN(const double seconds, executor.seconds_between(start, end));
+  executor.destroy_event(start);
+  executor.destroy_event(end);
+  return 2.0 * static_cast<double>(bytes) * kCopies / seconds;
+}
+
+double copy_bandwidth(int32_t device, abi::Error* error) {
   double bytes_per_second = 0;
   guard(error, [&]() -> Status {
-    using Executor = Platform::Executor;
-    using Bytes = kernel::Buffer<std::byte, Executor>;
-    VQX_ASSIGN_OR_RETURN(const auto executor, Executor::open(device, true));
-    VQX_ASSIGN_OR_RETURN(const Bytes source, Bytes::allocate(*executor, kBytes));
-    VQX_ASSIGN_OR_RETURN(const Bytes target, Bytes::allocate(*executor, kBytes));
-    VQX_ASSIGN_OR_RETURN(const auto start, executor->create_event(true));
-    VQX_ASSIGN_OR_RETURN(const auto end, executor->create_event(true));
-    VQX_RETURN_IF_ERROR(executor->copy(target.data(), source.data(), kBytes));
-    VQX_RETURN_IF_ERROR(executor->record(start));
-    for (int i = 0; i < kCopies; ++i) {
-      VQX_RETURN_IF_ERROR(executor->copy(target.data(), source.data(), kBytes));
+    VQX_ASSIGN_OR_RETURN(const auto executor, Platform::Executor::open(device, true));
+    // Smaller copies where most of the memory is taken.
+    Status status;
+    for (size_t bytes = size_t{128} << 20; bytes >= size_t{8} << 20; bytes /= 2) {
+      const Result<double> rate = time_copies(*executor, bytes);
+      status = rate.status();
+      if (rate.ok()) bytes_per_second = *rate;
+      if (status.code() != ErrorCode::kOutOfMemory) break;
     }
-    VQX_RETURN_IF_ERROR(executor->record(end));
-    VQX_RETURN_IF_ERROR(executor->finish());
-    VQX_ASSIGN_OR_RETURN(const double seconds, executor->seconds_between(start, end));
-    executor->destroy_event(start);
-    executor->destroy_event(end);
-    bytes_per_second = 2.0 * kBytes * kCopies / seconds;
-    return {};
+    return status;
   });
   return bytes_per_second;
 }

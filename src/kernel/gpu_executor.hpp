@@ -158,8 +158,10 @@ class GpuExecutor {
   bool hardware_fp64() const {
     return hardware_fp64_;
   }
-  size_t shared_limit() const {
-    return shared_limit_;
+  template <class Kernel>
+  bool fits() const {
+    using Scratch = typename GpuGroup<Kernel::kItems>::Scratch;
+    return sizeof(typename Kernel::Shared) + sizeof(Scratch) <= shared_limit_;
   }
   size_t allocated_bytes() const {
     return allocated_bytes_;

@@ -55,7 +55,10 @@ class HostExecutor {
   explicit HostExecutor(bool hardware_fp64 = true) : hardware_fp64_(hardware_fp64) {}
 
   bool hardware_fp64() const { return hardware_fp64_; }
-  size_t shared_limit() const { return size_t{1} << 20; }
+  template <class Kernel>
+  bool fits() const {
+    return true;
+  }
   size_t allocated_bytes() const { return allocated_bytes_; }
 
   Result<void*> allocate(size_t bytes) {

@@ -5,7 +5,7 @@
 //
 //   static constexpr const char* kName;          "host", "cuda", "hip", "sycl"
 //   bool hardware_fp64() const;                  which Real64 to run kernels with
-//   size_t shared_limit() const;                 most bytes of work-group memory
+//   bool fits<Kernel>() const;                   enough work-group memory; 40 KB always are
 //   size_t allocated_bytes() const;              device memory taken so far
 //   Result<void*> allocate(size_t bytes);        device memory, 256-byte aligned, zeroed
 //   void release(void* memory);

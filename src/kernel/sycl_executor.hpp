@@ -43,9 +43,8 @@ class SyclGroup {
   template <int N>
   void reduce(Sums<N>& sums) {
     for (int i = 0; i < N; ++i) {
-      int64_t total = 0;
-      scan(sums.value[i], total);
-      sums.value[i] = total;
+      sums.value[i] =
+          sycl::reduce_over_group(position_.get_group(), sums.value[i], sycl::plus<int64_t>());
     }
   }
 
@@ -111,10 +110,9 @@ class SyclExecutor {
 
   Status activate() const { return {}; }
   bool hardware_fp64() const { return hardware_fp64_; }
-  // What a kernel may use beside the scratch words of the largest group.
-  size_t shared_limit() const {
-    constexpr size_t kMostScratch = SyclGroup<1024>::kScratchWords * sizeof(int64_t);
-    return shared_limit_ > kMostScratch ? shared_limit_ - kMostScratch : 0;
+  template <class Kernel>
+  bool fits() const {
+    return shared_bytes<Kernel>() <= shared_limit_;
   }
   size_t allocated_bytes() const { return allocated_bytes_; }
 
@@ -182,18 +180,17 @@ class SyclExecutor {
     constexpr int kItems = Kernel::kItems;
     using Shared = typename Kernel::Shared;
     // Some runtimes launch regardless, and the device then fails far from here.
-    constexpr size_t kWords = SyclGroup<kItems>::kScratchWords;
-    constexpr size_t kBytes = sizeof(Shared) + kWords * sizeof(int64_t);
-    if (kBytes > shared_limit_) {
-      return {ErrorCode::kBackend, "sycl: a kernel needs " + std::to_string(kBytes) +
-                                       " bytes of work-group memory, the device has " +
-                                       std::to_string(shared_limit_)};
+    if (!fits<Kernel>()) {
+      return {ErrorCode::kBackend,
+              "sycl: a kernel needs " + std::to_string(shared_bytes<Kernel>()) +
+                  " bytes of work-group memory, the device has " + std::to_string(shared_limit_)};
     }
     return guard("launch", [&] {
       last_ = queue_.submit([&](sycl::handler& handler) {
         depend(handler);
         const sycl::local_accessor<Shared, 1> shared(sycl::range<1>(1), handler);
-        const sycl::local_accessor<int64_t, 1> scratch(sycl::range<1>(kWords), handler);
+        const sycl::local_accessor<int64_t, 1> scratch(
+            sycl::range<1>(SyclGroup<kItems>::kScratchWords), handler);
         const sycl::range<3> items(1, 1, kItems);
         const sycl::range<3> groups(static_cast<size_t>(grid.z), static_cast<size_t>(grid.y),
                                     static_cast<size_t>(grid.x));
@@ -262,6 +259,12 @@ class SyclExecutor {
 
  private:
   static constexpr size_t kAlignment = 256;
+
+  template <class Kernel>
+  static constexpr size_t shared_bytes() {
+    return sizeof(typename Kernel::Shared) +
+           SyclGroup<Kernel::kItems>::kScratchWords * sizeof(int64_t);
+  }
 
   // Some runtimes want whole multiples of the alignment.
   static size_t rounded(size_t bytes) {

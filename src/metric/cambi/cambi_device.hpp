@@ -413,11 +413,12 @@ struct FindBin {
   }
 };
 
-// Sums what lies above the bin, and counts what lies inside by its fine bits.
+// Sums what lies above the bin, and counts what lies inside by its fine bits: two counts to a word,
+// since no group has more than 2^15 values.
 struct CountFine {
   static constexpr int kItems = 512;
   struct Shared {
-    uint32_t bins[kDeviceFineBins];
+    uint32_t bins[kDeviceFineBins / 2];
   };
   SelectScale scales[kScales];
   Selection* selections;
@@ -432,7 +433,7 @@ struct CountFine {
     const int count = rest < kValuesPerGroup ? static_cast<int>(rest) : kValuesPerGroup;
     const int64_t bin = selections[group.z()].bin;
     if (bin >= 0) {
-      k::each<kDeviceFineBins>(group, [&](int i) { shared.bins[i] = 0; });
+      k::each<kDeviceFineBins / 2>(group, [&](int i) { shared.bins[i] = 0; });
       group.sync();
     }
     const auto total = k::sum_each<1>(group, count, [&](int i, k::Sums<1>& sum) {
@@ -443,7 +444,8 @@ struct CountFine {
       if (coarse > bin) {
         sum[0] += static_cast<int64_t>(units_of_bits(bits));
       } else if (coarse == bin) {
-        k::shared_add(&shared.bins[key & (kDeviceFineBins - 1)], 1u);
+        const uint32_t fine = key & (kDeviceFineBins - 1);
+        k::shared_add(&shared.bins[fine / 2], 1u << (fine % 2 * 16));
       }
     });
     k::add_to_global(group, sums + group.z(), total);
@@ -451,16 +453,18 @@ struct CountFine {
     group.sync();
     uint32_t* const fine = selections[group.z()].fine;
     k::each<kDeviceFineBins>(group, [&](int i) {
-      if (shared.bins[i] != 0) k::global_add(fine + i, shared.bins[i]);
+      const uint32_t here = shared.bins[i / 2] >> (i % 2 * 16) & 0xffff;
+      if (here != 0) k::global_add(fine + i, here);
     });
   }
 };
 
-// One group a scale: the sum of those inside the bin that are pooled.
+// One group a scale: the sum of those inside the bin that are pooled, half of the bins at a time.
 struct AddFine {
   static constexpr int kItems = 512;
+  static constexpr int kHalf = kDeviceFineBins / 2;
   struct Shared {
-    uint32_t before[kDeviceFineBins];  // in larger bins, by descending bin
+    uint32_t before[kHalf];  // in larger bins of the half, by descending bin
   };
   Selection* selections;
   int64_t* sums;
@@ -469,19 +473,29 @@ struct AddFine {
   VQX_KERNEL_FN void operator()(Group& group, Shared& shared) const {
     const Selection& selection = selections[group.x()];
     if (selection.bin < 0) return;
-    k::each<kDeviceFineBins>(
-        group, [&](int i) { shared.before[i] = selection.fine[kDeviceFineBins - 1 - i]; });
-    k::exclusive_scan<kDeviceFineBins>(group, shared.before);
+    int64_t left = selection.left;
+    for (int first = kDeviceFineBins - 1; first > 0; first -= kHalf) {
+      k::each<kHalf>(group, [&](int i) { shared.before[i] = selection.fine[first - i]; });
+      const uint32_t all = k::exclusive_scan<kHalf>(group, shared.before);
+      k::add_to_global(group, sums + group.x(), sum_of_half(group, shared, first, left));
+      left -= all;
+    }
+  }
+
+ private:
+  template <class Group>
+  VQX_KERNEL_FN k::Sums<1> sum_of_half(Group& group, const Shared& shared, int first,
+                                       int64_t left) const {
+    const Selection& selection = selections[group.x()];
     const uint32_t base = kHalfBits + (static_cast<uint32_t>(selection.bin) << kDeviceFineBits);
-    const auto total = k::sum_each<1>(group, kDeviceFineBins, [&](int i, k::Sums<1>& sum) {
-      const int bin = kDeviceFineBins - 1 - i;
-      const int64_t room = selection.left - static_cast<int64_t>(shared.before[i]);
+    return k::sum_each<1>(group, kHalf, [&](int i, k::Sums<1>& sum) {
+      const int bin = first - i;
+      const int64_t room = left - static_cast<int64_t>(shared.before[i]);
       const int64_t here = selection.fine[bin];
       if (room <= 0 || here == 0) return;
       const int64_t taken = here < room ? here : room;
       sum[0] += taken * static_cast<int64_t>(units_of_bits(base + static_cast<uint32_t>(bin)));
     });
-    k::add_to_global(group, sums + group.x(), total);
   }
 };
 
@@ -680,19 +694,20 @@ class CambiDevice final : public kernel::DeviceMetric {
     const int rows = job.analysis.scored + 2 * job.analysis.steps + 1;
     if (rows <= 144) return launch_contrast<144, 32>(job);
     if (rows <= 576) {
-      if (fits<Contrast<576, 32>>()) return launch_contrast<576, 32>(job);
-      return launch_contrast<576, 16>(job);
+      if (fits<576, 32>()) return launch_contrast<576, 32>(job);
+      if (fits<576, 16>()) return launch_contrast<576, 16>(job);
+      return launch_contrast<576, 8>(job);
     }
-    if (fits<Contrast<kMostRows, 16>>()) return launch_contrast<kMostRows, 16>(job);
-    return launch_contrast<kMostRows, 8>(job);
+    if (fits<kMostRows, 16>()) return launch_contrast<kMostRows, 16>(job);
+    if (fits<kMostRows, 8>()) return launch_contrast<kMostRows, 8>(job);
+    return launch_contrast<kMostRows, 4>(job);
   }
 
   static constexpr int kMostRows = kMaxLevel + 1 + 2 * kMaxSteps + 1;
 
-  template <class Kernel>
+  template <int kRows, int kPairs>
   bool fits() const {
-    constexpr std::size_t kOwnPart = 2048;  // of the executor
-    return sizeof(typename Kernel::Shared) + kOwnPart <= executor_.shared_limit();
+    return executor_.template fits<Contrast<kRows, kPairs>>();
   }
 
   template <int kRows, int kPairs>

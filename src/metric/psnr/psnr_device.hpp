@@ -41,8 +41,15 @@ VQX_FN int64_t squared_differences(const kernel::Bytes16& a, const kernel::Bytes
   }
 }
 
-// Rows are contiguous and their padding is zero in both pictures: a plane is one long row of
-// 16-byte packs.  The third grid direction counts planes.
+// A pair of planes as one long row of 16-byte packs: rows are contiguous, and their padding is zero
+// in both pictures.
+struct PlanePacks {
+  const std::byte* reference;
+  const std::byte* distorted;
+  int packs;
+  int first_group;
+};
+
 template <class Sample>
 struct SumSquares {
   static constexpr int kItems = 256;
@@ -50,20 +57,29 @@ struct SumSquares {
   static constexpr int kPacksPerGroup = kPacksPerItem * kItems;
   struct Shared {};
 
-  const std::byte* reference[3];
-  const std::byte* distorted[3];
-  int packs[3];
+  PlanePacks planes[3];
   int64_t* sums;
 
   template <class Group>
   VQX_KERNEL_FN void operator()(Group& group, Shared&) const {
-    const int plane = group.z();
-    const int first = group.x() * kPacksPerGroup;
-    const int left = packs[plane] - first;
-    if (left <= 0) return;
+    if (group.x() < planes[1].first_group) {
+      sum_plane(group, planes[0], sums);
+    } else if (group.x() < planes[2].first_group) {
+      sum_plane(group, planes[1], sums + 1);
+    } else {
+      sum_plane(group, planes[2], sums + 2);
+    }
+  }
+
+ private:
+  template <class Group>
+  VQX_KERNEL_FN static void sum_plane(Group& group, const PlanePacks& plane,
+                                      int64_t* sum_of_plane) {
+    const int first = (group.x() - plane.first_group) * kPacksPerGroup;
+    const int left = plane.packs - first;
     const int count = left < kPacksPerGroup ? left : kPacksPerGroup;
-    const std::byte* a = reference[plane] + int64_t{first} * 16;
-    const std::byte* b = distorted[plane] + int64_t{first} * 16;
+    const std::byte* a = plane.reference + int64_t{first} * 16;
+    const std::byte* b = plane.distorted + int64_t{first} * 16;
     auto total = kernel::sum_each<1, kItems>(group, [&](int item, int, kernel::Sums<1>& sum) {
       kernel::Bytes16 packs_a[kPacksPerItem];
       kernel::Bytes16 packs_b[kPacksPerItem];
@@ -81,9 +97,9 @@ struct SumSquares {
       }
     });
 #if defined(VQX_BREAK_KERNEL)
-    if (group.x() == 0 && group.z() == 0) total[0] += 1;  // to see verification fail
+    if (first == 0) total[0] += 1;  // to see verification fail
 #endif
-    kernel::add_to_global(group, sums + plane, total);
+    kernel::add_to_global(group, sum_of_plane, total);
   }
 };
 
@@ -134,15 +150,17 @@ class PsnrDevice final : public kernel::DeviceMetric {
   Status enqueue_as(const kernel::DeviceFrame& frame, int64_t* raw) {
     SumSquares<Sample> kernel{};
     kernel.sums = raw;
-    int most = 0;
-    for (int p = 0; p < planes_; ++p) {
+    int groups = 0;
+    for (int p = 0; p < 3; ++p) {
+      kernel.planes[p].first_group = groups;
+      if (p >= planes_) continue;
       const kernel::DevicePlane& plane = frame.reference[p];
-      kernel.reference[p] = static_cast<const std::byte*>(plane.data);
-      kernel.distorted[p] = static_cast<const std::byte*>(frame.distorted[p].data);
-      kernel.packs[p] = plane.pitch / 16 * plane.height;
-      most = std::max(most, kernel.packs[p]);
+      const int packs = plane.pitch / 16 * plane.height;
+      kernel.planes[p] = {static_cast<const std::byte*>(plane.data),
+                          static_cast<const std::byte*>(frame.distorted[p].data), packs, groups};
+      groups += kernel::ceil_div(packs, kernel.kPacksPerGroup);
     }
-    return executor_.launch(kernel, {kernel::ceil_div(most, kernel.kPacksPerGroup), 1, planes_});
+    return executor_.launch(kernel, {groups, 1, 1});
   }
 
   Executor& executor_;

@@ -157,6 +157,7 @@ class CommandSet::Impl {
     verify_->add_option("--device-fp64", verify_texts_.fp64, "auto, hardware or software");
     verify_->add_option("-f,--feature", verify_texts_.metrics, "Only this metric; repeatable");
     verify_->add_flag("--small", verify_texts_.small, "Leave out 1080p and 4K pictures");
+    for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
     app.require_subcommand(0, 1);
   }
   bool chosen() const {

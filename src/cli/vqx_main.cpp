@@ -186,7 +186,7 @@ class HelpLayout : public CLI::Formatter {
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override {
     const std::string text = CLI::Formatter::make_group(std::move(group), is_positional, options);
-    return is_positional ? text : text.substr(1);
+    return is_positional ? text + "\n" : text.substr(1);
   }
 };
 
@@ -231,12 +231,11 @@ int run(int argc, char** argv) {
   CLI::App app(
       "vqx measures how close a distorted video is to its reference.\n"
       "  vqx reference.mp4 distorted.mp4\n"
-      "  vqx reference.y4m distorted.y4m -f ssim -f cambi -o result.json");
+      "  vqx reference.y4m distorted.y4m -f ssim -f cambi -o result.html");
   // As a function: it loads every module to see which work here.
   app.set_version_flag("--version", version_text, "Print versions, SIMD levels and backends");
   app.formatter(std::make_shared<HelpLayout>());
   app.get_formatter()->column_width(32);
-  app.get_formatter()->label("Subcommands", "Commands");
   app.allow_extras();
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   ScoreOptions options;

@@ -371,6 +371,24 @@ std::vector<const Series*> ScoreRun::table_rows() const {
   return rows;
 }
 
+// A list with commas as indented lines that fit a terminal.
+std::string wrapped(const std::string& list) {
+  constexpr std::size_t kColumns = 100;
+  std::string text;
+  std::string line;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string word = list.substr(begin, end - begin) + (end < list.size() ? "," : "");
+    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
+      text += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "  " : " ") + word;
+    begin = end + 1;
+  }
+  return text + line + "\n";
+}
+
 void ScoreRun::print_table() const {
   const std::vector<const Series*> rows = table_rows();
   std::size_t width = 6;
@@ -395,7 +413,8 @@ void ScoreRun::print_table() const {
              reference_->format().bit_depth, backend_);
   for (const auto& model : model_sources_)
     if (!model.keys.empty())
-      fmt::print("{}: model {}\n    {}\n", model.keys.front(), model.name, model.options);
+      fmt::print("{} is model {} on\n{}", model.keys.front(), model.name,
+                 wrapped(model.options.substr(model.options.find('=') + 1)));
 }
 
 void ScoreRun::print_start(const backend::StartTimes& times) const {

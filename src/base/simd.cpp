@@ -28,9 +28,8 @@ namespace {
 
 std::atomic<bool> scalar_forced{false};
 
-constexpr SimdLevel kLevels[] = {SimdLevel::kScalar, SimdLevel::kSse4, SimdLevel::kAvx2,
-                                 SimdLevel::kAvx512, SimdLevel::kAvx512Vnni,
-                                 SimdLevel::kNeon};
+constexpr SimdLevel kLevels[] = {SimdLevel::kScalar, SimdLevel::kSse4,       SimdLevel::kAvx2,
+                                 SimdLevel::kAvx512, SimdLevel::kAvx512Vnni, SimdLevel::kNeon};
 
 // The Highway target that makes a level.
 std::int64_t target_of(SimdLevel level) {

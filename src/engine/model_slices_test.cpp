@@ -22,6 +22,7 @@ using Bits = std::map<std::string, std::vector<std::uint64_t>>;  // by key
 Bits score(const std::string& version, const SessionOptions& base) {
   static const std::vector<verify::PicturePair> pairs = [] {
     std::vector<verify::PicturePair> made;
+    made.reserve(kFrames);
     for (int i = 0; i < kFrames; ++i)
       made.push_back(verify::make_pair(kFormat, verify::Content::kNatural, i));
     return made;

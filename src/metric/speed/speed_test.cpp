@@ -198,11 +198,9 @@ std::vector<double> scores(const Expected& e) {
     pictures.push_back(picture(e.distorted, e.format, f + 1));
   }
   std::vector<std::shared_ptr<const Frame>> sequence;
-  for (int i = 0; i < frames; ++i) {
-    const auto at = static_cast<std::size_t>(2 * i);
-    sequence.push_back(
-        std::make_shared<Frame>(i, pictures[at].picture(), pictures[at + 1].picture()));
-  }
+  for (std::size_t at = 0; at < pictures.size(); at += 2)
+    sequence.push_back(std::make_shared<Frame>(static_cast<int>(at / 2), pictures[at].picture(),
+                                               pictures[at + 1].picture()));
   const SerialRunner runner;
   ScratchPool scratch;
   const MeasureContext context(sequence, runner, scratch);

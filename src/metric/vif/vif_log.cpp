@@ -45,6 +45,7 @@ LogPieces make_pieces(int pieces) {
   LogPieces out{};
   const int terms = LogPieces::terms(pieces);
   const int samples = kLogTableSize / pieces;
+  const int middle = samples / 2;
   for (int piece = 0; piece < pieces; ++piece) {
     Polynomial p = interpolate(1.0 + (piece + 0.5) / pieces, 0.5 / pieces, terms);
     p[0] = 0;
@@ -53,7 +54,7 @@ LogPieces make_pieces(int pieces) {
     double most = 1e9;
     for (int i = 0; i < samples; ++i) {
       const int m = piece * samples + i;
-      const double value = evaluate(p, terms, static_cast<double>(i - samples / 2) / kLogTableSize);
+      const double value = evaluate(p, terms, static_cast<double>(i - middle) / kLogTableSize);
       const int entry = (m >> 4) + log_table()[m];
       least = std::max(least, entry - value);
       most = std::min(most, entry + 1 - value);

@@ -19,8 +19,15 @@ if(VQX_SANITIZE)
   target_compile_options(vqx_compile INTERFACE
     -fsanitize=${VQX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
     # False alarms of GCC on instrumented code.
-    -Wno-uninitialized -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
   target_link_options(vqx_compile INTERFACE -fsanitize=${VQX_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND VQX_SANITIZE MATCHES "address")
+    # Kernels compile four times as fast without the checks that the processor makes anyway or that
+    # never fire in them, and with the others as calls.
+    target_compile_options(vqx_compile INTERFACE
+      -fno-sanitize=null,object-size,pointer-overflow,vptr
+      "SHELL:-mllvm -asan-instrumentation-with-call-threshold=0")
+  endif()
 endif()
 target_include_directories(vqx_compile INTERFACE
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"

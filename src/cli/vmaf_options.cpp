@@ -492,7 +492,7 @@ Result<VmafOptions> parse_vmaf_options(int argc, char** argv) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  optind = 1;
+  optind = 0;  // begins anew, also after a scan that ended in an error
   for (;;) {
     const int code = getopt_long(argc, pointers.data(), kShortOptions, kLongOptions, nullptr);
     if (code == -1) break;

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "verify/cases.hpp"
@@ -130,6 +131,18 @@ TEST(Engine, EverySliceHasTheScoresOfTheUncutRun) {
                   whole->scores().series()[0].values[static_cast<std::size_t>(first + i)])
             << "frame " << first + i << " of a slice from " << first;
     }
+}
+
+TEST(Engine, CountMayExceedAnyVideo) {
+  EngineOptions options;
+  options.first = 2;
+  options.count = std::numeric_limits<int>::max();
+  auto engine = probe_engine(options);
+  ASSERT_TRUE(push_frames(*engine, 5).ok());
+  ASSERT_TRUE(engine->finish().ok());
+  EXPECT_EQ(engine->scores().frame_count(), 3);
+  options.first = std::numeric_limits<int>::max();
+  EXPECT_EQ(Engine::create(probe_plan(), {}, options).status().code(), ErrorCode::kInvalidArgument);
 }
 
 TEST(Engine, ScoreIsThereOnceItsNeighboursAre) {

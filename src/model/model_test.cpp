@@ -491,6 +491,7 @@ TEST(ModelFile, MalformedModels) {
       vectors("gamma", "0.5", "half"),
       vectors("rho", "-0.25", "-0,25"),
       vectors("nr_class", "nr_class 2", "nr_class 3"),
+      vectors("nr_class", "nr_class 2", "nr_class 2000000000\nlabel"),
       vectors("total_sv", "total_sv 2", "total_sv many"),
       vectors("total_sv", "total_sv 2\n", ""),
       vectors("2 of 3", "total_sv 2", "total_sv 3"),

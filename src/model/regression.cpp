@@ -55,6 +55,7 @@ Status read_header_entry(std::string_view name, std::string_view& text, Header& 
     int& value = name == "nr_class" ? header.classes : header.total;
     if (!parse_number(next_token(text), value) || value < 0)
       return malformed(fmt::format("{} needs a whole number", name));
+    if (header.classes != 0 && header.classes != 2) return malformed("nr_class must be 2");
     return {};
   }
   if (name == "gamma" || name == "rho" || name == "degree" || name == "coef0") {

@@ -4,8 +4,34 @@
 #include <bit>
 #include <cstring>
 
+// The address sanitizer also catches reads outside a plane.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define VQX_POISON_GUARDS
+#endif
+#endif
+#ifdef VQX_POISON_GUARDS
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace vqx::verify {
 namespace {
+
+void poison(const std::uint8_t* begin, const std::uint8_t* end) {
+#ifdef VQX_POISON_GUARDS
+  ASAN_POISON_MEMORY_REGION(begin, end - begin);
+#else
+  (void)begin, (void)end;
+#endif
+}
+
+void unpoison(const std::vector<std::uint8_t>& bytes) {
+#ifdef VQX_POISON_GUARDS
+  ASAN_UNPOISON_MEMORY_REGION(bytes.data(), bytes.size());
+#else
+  (void)bytes;
+#endif
+}
 
 constexpr std::size_t kMargin = 64;  // guard bytes before and after each plane
 
@@ -115,6 +141,19 @@ GuardedPicture::GuardedPicture(const VideoFormat& format, int pad_samples, std::
     planes[p] = Plane{bytes_.data() + offsets_[p], static_cast<std::ptrdiff_t>(strides_[p]),
                       format.plane_width(p), format.plane_height(p)};
   picture_ = Picture::borrow(format, planes);
+  poison_guards();
+}
+
+void GuardedPicture::poison_guards() const {
+  const std::uint8_t* guard = bytes_.data();
+  for (int p = 0; p < format_.plane_count(); ++p)
+    for (int y = 0; y < format_.plane_height(p); ++y) {
+      const std::uint8_t* row =
+          bytes_.data() + offsets_[p] + strides_[p] * static_cast<std::size_t>(y);
+      poison(guard, row);
+      guard = row + static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample();
+    }
+  poison(guard, bytes_.data() + bytes_.size());
 }
 
 void GuardedPicture::set(int plane, int x, int y, int value) {
@@ -129,6 +168,7 @@ void GuardedPicture::set(int plane, int x, int y, int value) {
 }
 
 bool GuardedPicture::guards_intact() const {
+  unpoison(bytes_);
   std::vector<bool> inside(bytes_.size(), false);
   for (int p = 0; p < format_.plane_count(); ++p)
     for (int y = 0; y < format_.plane_height(p); ++y) {
@@ -139,6 +179,7 @@ bool GuardedPicture::guards_intact() const {
     }
   for (std::size_t i = 0; i < bytes_.size(); ++i)
     if (!inside[i] && bytes_[i] != guard_) return false;
+  poison_guards();
   return true;
 }
 

@@ -39,12 +39,15 @@ const char* content_name(Content content);
 class GuardedPicture {
  public:
   GuardedPicture(const VideoFormat& format, int pad_samples, std::uint8_t guard);
+  GuardedPicture(GuardedPicture&&) = default;
 
   const Picture& picture() const { return picture_; }
   void set(int plane, int x, int y, int value);
   bool guards_intact() const;
 
  private:
+  void poison_guards() const;
+
   VideoFormat format_;
   std::uint8_t guard_;
   std::vector<std::uint8_t> bytes_;

@@ -99,7 +99,8 @@ Image mode_filtered(const Image& in) {
 // Slides the window along each row, a column in and a column out.
 std::vector<float> contrast_values(const Analysis& analysis, const Image& image,
                                    const Image& mask) {
-  const auto [w, h] = image.size;
+  const int w = image.size.width;  // lambdas of clang 14 capture no structured binding
+  const int h = image.size.height;
   const int radius = analysis.radius();
   std::vector<float> out(image.values.size(), 0.0f);
   std::vector<int> count(kMaxLevel + 1 + kMaxSteps);

@@ -15,6 +15,7 @@
 #include "kernel/host_executor.hpp"
 #include "kernel/probes.hpp"
 #include "metric/registry.hpp"
+#include "support/case_stride.hpp"
 #include "verify/cases.hpp"
 #include "verify/verify.hpp"
 
@@ -180,6 +181,7 @@ TEST_F(DeviceRunTest, TakesPicturesFromPinnedMemory) {
 TEST(Verify, HostEqualsTheCpu) {
   verify::VerifyOptions options;
   options.large = false;
+  options.stride = test::case_stride();
   int lines = 0;
   const auto results = verify::verify(options, [&](const verify::MetricResult& result) {
     ++lines;

@@ -90,7 +90,10 @@ class SyclExecutor {
   }
 
   // A queue that goes away throws what is left to report; nobody is there to hear it.
-  ~SyclExecutor() { (void)finish(); }
+  ~SyclExecutor() {
+    (void)finish();
+    sycl::free(start_, queue_);
+  }
   SyclExecutor(const SyclExecutor&) = delete;
   SyclExecutor& operator=(const SyclExecutor&) = delete;
 
@@ -276,7 +279,9 @@ class SyclExecutor {
                sycl::property_list{sycl::property::queue::in_order(),
                                    sycl::property::queue::enable_profiling()}),
         hardware_fp64_(hardware_fp64),
-        shared_limit_(device.get_info<sycl::info::device::local_mem_size>()) {}
+        shared_limit_(device.get_info<sycl::info::device::local_mem_size>()),
+        start_(sycl::malloc_device<uint64_t>(1, queue_)),
+        last_(queue_.memset(start_, 0, sizeof(*start_))) {}
 
   // Errors of commands surface where the queue is waited for; without this the program ends there.
   static void rethrow(const sycl::exception_list& errors) {
@@ -292,6 +297,7 @@ class SyclExecutor {
   bool hardware_fp64_;
   size_t shared_limit_;
   size_t allocated_bytes_ = 0;
+  uint64_t* start_;  // what the first command clears, so that there is one to time from
   sycl::event last_;
   std::vector<sycl::event> awaited_;
 };

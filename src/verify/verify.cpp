@@ -174,7 +174,9 @@ class Verifier {
 
   Status run_rows(const std::vector<const MetricCase*>& rows, MetricResult& result) {
     std::size_t turn = 0;
-    for (const Case& test_case : cases_of(*rows.front(), options_.large)) {
+    const std::vector<Case> cases = cases_of(*rows.front(), options_.large);
+    for (std::size_t i = 0; i < cases.size(); i += static_cast<std::size_t>(options_.stride)) {
+      const Case& test_case = cases[i];
       // All option sets at once, and each alone in turn.
       const std::span<const MetricCase* const> all(rows);
       const auto alone = all.subspan(turn++ % rows.size(), 1);

@@ -16,6 +16,7 @@ struct VerifyOptions {
   backend::DeviceRunOptions device;
   std::vector<std::string> metrics;  // empty: all that the backend has
   bool large = true;                 // also 1080p and 4K
+  int stride = 1;                    // every N-th picture only
 };
 
 struct MetricResult {

@@ -2,10 +2,8 @@
 // bits of the plain reference.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "base/simd.hpp"
+#include "support/case_stride.hpp"
 #include "support/test_pictures.hpp"
 
 namespace vqx::test {
@@ -21,12 +19,6 @@ bool applies(const MetricCase& metric, const Case& test_case) {
   return test_case.format.bit_depth <= metric.max_depth &&
          test_case.format.width * test_case.format.height <= metric.max_pixels &&
          !(metric.needs_chroma && test_case.format.chroma == ChromaFormat::k400);
-}
-
-// Sanitized builds take a share of the cases: VQX_CASE_STRIDE=7 every seventh.
-int case_stride() {
-  const char* text = std::getenv("VQX_CASE_STRIDE");
-  return text == nullptr ? 1 : std::max(1, std::atoi(text));
 }
 
 class MetricParity : public testing::TestWithParam<MetricCase> {

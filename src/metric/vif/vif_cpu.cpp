@@ -407,20 +407,18 @@ struct Totals {
   VU64 energy;
   VU32 den_exponent, den_steps;
   VU32 num_exponent[kLimits], num_steps[kLimits];  // offsets cancel
-  std::int64_t flat_count;
-  std::uint32_t vectors;  // that contributed to the logarithms
+  std::int64_t flat_count = 0;
+  std::uint32_t vectors = 0;  // that contributed to the logarithms
+
+  // Spelled out: an implicit one is not compiled for the target of this namespace.
+  HWY_INLINE Totals() {
+    energy = hn::Zero(DU64());
+    den_exponent = den_steps = hn::Zero(DU32());
+    for (int i = 0; i < kLimits; ++i) num_exponent[i] = num_steps[i] = hn::Zero(DU32());
+  }
 };
 static_assert(kTileColumns * kBandRows / 4 < (1 << 16),
               "a logarithm has 16 bits, a vector 4 lanes");
-
-template <int kLimits>
-HWY_INLINE void Clear(Totals<kLimits>& totals) {
-  totals.energy = hn::Zero(DU64());
-  totals.den_exponent = totals.den_steps = hn::Zero(DU32());
-  for (int i = 0; i < kLimits; ++i) totals.num_exponent[i] = totals.num_steps[i] = hn::Zero(DU32());
-  totals.flat_count = 0;
-  totals.vectors = 0;
-}
 
 // What the logarithms of a vector of doubles are taken of.
 template <int kLimits>
@@ -428,6 +426,8 @@ struct Arguments {
   VF64 den;
   VF64 base;
   VF64 total[kLimits];
+
+  HWY_INLINE Arguments() {}  // spelled out, as above
 };
 
 // Samples that do not count have s11 = s12 = 0 and then add nothing.
@@ -613,7 +613,6 @@ void TileOf(const Tile<kScale>& tile, int first, int last, BandSums* sums) {
   const ScaleJob& job = tile.job;
   const LogUnit log;
   Totals<kLimits> totals;
-  Clear(totals);
   for (int pair = 0; pair < kPairs - 1; ++pair)
     Stage<kScale, Sample>(tile, first - kMargin + 2 * pair, pair);
   for (int y = first; y < last; y += 2) {

@@ -13,7 +13,14 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(vqx_compile INTERFACE -Wno-pass-failed)
 endif()
 # SSE4 is the lowest SIMD level; older machines run Highway's portable baseline.
-target_compile_definitions(vqx_compile INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
+set(vqx_disabled_targets HWY_SSSE3)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  # On ARM it is NEON: vectors whose size is unknown at compile time do not fit in structs.
+  set(vqx_disabled_targets "HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128")
+  # Lanes wrap by intent, and GCC's NEON intrinsics are plain signed operators.
+  target_compile_options(vqx_compile INTERFACE -fwrapv)
+endif()
+target_compile_definitions(vqx_compile INTERFACE "HWY_DISABLED_TARGETS=${vqx_disabled_targets}")
 set(VQX_SANITIZE "" CACHE STRING "Sanitizers to build with: address, thread, undefined")
 if(VQX_SANITIZE)
   target_compile_options(vqx_compile INTERFACE

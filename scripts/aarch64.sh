@@ -51,12 +51,12 @@ build_cross() {
 
 # Every metric and every built-in model, all digits; the one line that tells the speed is left out.
 score() {
-  local bin=$1 samples=$2 name arguments=()
+  local bin=$1 samples=$2 level=$3 name arguments=()
   for name in $("$native/bin/vqx" metrics | grep '^[a-z]'); do arguments+=(--feature "$name"); done
   for name in $("$native/bin/vqx" models | cut -d' ' -f1); do
     arguments+=(--model "version=$name:name=$name")
   done
-  "$bin/vmaf" -q -r "$samples/reference.y4m" -d "$samples/distorted.y4m" --threads "$jobs" \
+  VQX_SIMD=$level "$bin/vmaf" -q -r "$samples/reference.y4m" -d "$samples/distorted.y4m" --threads "$jobs" \
     --precision max --json -o "$samples/report.json" "${arguments[@]}"
   grep -v '"fps"' "$samples/report.json"
 }
@@ -70,9 +70,9 @@ compare_with_native() {
   "$build/emulated/vqx" sample "$samples/arm" >/dev/null
   cmp "$samples"/{native,arm}/reference.y4m
   cmp "$samples"/{native,arm}/distorted.y4m
-  score "$native/bin" "$samples/native" >"$samples/native.json"
+  score "$native/bin" "$samples/native" scalar >"$samples/native.json"
   for level in neon scalar; do
-    VQX_SIMD=$level score "$build/emulated" "$samples/arm" >"$samples/$level.json"
+    score "$build/emulated" "$samples/arm" "$level" >"$samples/$level.json"
     cmp "$samples/native.json" "$samples/$level.json"
     echo "$level: $(grep -c '": [-0-9n]' "$samples/$level.json") numbers equal to the native report's"
   done

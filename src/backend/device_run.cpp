@@ -136,6 +136,7 @@ bool can_measure(const abi::Backend& backend, const DeviceRequest& request) {
 
 class DeviceRun::Impl {
  public:
+  // `pinned`: memory of this backend that pictures may lie in, or null.
   Impl(const abi::Backend& backend, std::shared_ptr<PinnedMemory> pinned)
       : backend_(backend), pinned_(std::move(pinned)) {}
 
@@ -316,7 +317,9 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::open(const DeviceRunOptions& optio
   spec.bit_depth = format.bit_depth;
   spec.metrics = plain.plain().data();
   spec.metric_count = static_cast<std::int32_t>(plain.plain().size());
-  auto impl = std::make_unique<Impl>(*backend, options.pinned);
+  const bool attached =
+      options.pinned != nullptr && options.pinned->attach(*backend, devices.front());
+  auto impl = std::make_unique<Impl>(*backend, attached ? options.pinned : nullptr);
   StartTimes& times = impl->start_times();
   for (const int device : devices) {
     const auto start = Clock::now();
@@ -329,7 +332,6 @@ Result<std::unique_ptr<DeviceRun>> DeviceRun::open(const DeviceRunOptions& optio
     VQX_RETURN_IF_ERROR(impl->add_device(device, spec));
     times.pipeline_seconds += seconds_between(tested, Clock::now());
   }
-  if (options.pinned != nullptr) options.pinned->attach(*backend, devices.front());
   return std::unique_ptr<DeviceRun>(new DeviceRun(std::move(impl)));
 }
 

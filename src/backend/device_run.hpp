@@ -24,8 +24,8 @@ struct DeviceRunOptions {
   int frames_in_flight = 0;  // per device; 0: chosen
   bool profile = false;      // profile() will be called
   bool self_test = true;     // false: the devices were tested already
-  // Memory that pictures may lie in: attached to the first device.  Frames from it are uploaded
-  // without a staging copy.
+  // Memory that pictures may lie in: attached to the first device unless another backend has it.
+  // Frames from it are uploaded without a staging copy.
   std::shared_ptr<PinnedMemory> pinned;
 };
 

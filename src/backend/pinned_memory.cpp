@@ -4,12 +4,13 @@
 
 namespace vqx::backend {
 
-void PinnedMemory::attach(const abi::Backend& backend, int device) {
+bool PinnedMemory::attach(const abi::Backend& backend, int device) {
   const std::lock_guard lock(mutex_);
-  // Blocks go back to the backend they came from: the first one stays.
-  if (backend_ != nullptr) return;
-  backend_ = &backend;
-  device_ = device;
+  if (backend_ == nullptr) {
+    backend_ = &backend;
+    device_ = device;
+  }
+  return backend_ == &backend;
 }
 
 void* PinnedMemory::allocate(std::size_t size) {
@@ -17,7 +18,7 @@ void* PinnedMemory::allocate(std::size_t size) {
   if (backend_ != nullptr) {
     abi::Error error;
     if (void* const block = backend_->allocate_pinned(device_, size, &error)) {
-      blocks_[block] = {size, device_};
+      blocks_[block] = size;
       return block;
     }
   }
@@ -31,7 +32,7 @@ void PinnedMemory::release(void* block) {
     ordinary_->release(block);
     return;
   }
-  backend_->release_pinned(pinned->second.device, block);
+  backend_->release_pinned(device_, block);
   blocks_.erase(pinned);
 }
 
@@ -39,8 +40,8 @@ bool PinnedMemory::holds(const void* address) const {
   const std::lock_guard lock(mutex_);
   const auto after = blocks_.upper_bound(address);
   if (after == blocks_.begin()) return false;
-  const auto& [start, block] = *std::prev(after);
-  return static_cast<const std::byte*>(address) < static_cast<const std::byte*>(start) + block.size;
+  const auto& [start, size] = *std::prev(after);
+  return static_cast<const std::byte*>(address) < static_cast<const std::byte*>(start) + size;
 }
 
 }  // namespace vqx::backend

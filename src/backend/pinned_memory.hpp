@@ -15,8 +15,8 @@ namespace vqx::backend {
 class PinnedMemory final : public PictureMemory {
  public:
   // Later blocks come from this backend, which must outlive the object (modules are never
-  // unloaded).
-  void attach(const abi::Backend& backend, int device);
+  // unloaded).  False: another one is attached already, and keeps what it has given.
+  bool attach(const abi::Backend& backend, int device);
 
   void* allocate(std::size_t size) override;
   void release(void* block) override;
@@ -25,16 +25,11 @@ class PinnedMemory final : public PictureMemory {
   bool holds(const void* address) const;
 
  private:
-  struct Block {
-    std::size_t size;
-    int device;
-  };
-
   std::shared_ptr<PictureMemory> ordinary_ = ordinary_memory();
   mutable std::mutex mutex_;
   const abi::Backend* backend_ = nullptr;
   int device_ = 0;
-  std::map<const void*, Block> blocks_;
+  std::map<const void*, std::size_t> blocks_;  // their sizes
 };
 
 }  // namespace vqx::backend

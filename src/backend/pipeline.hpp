@@ -61,6 +61,7 @@ class FramePipeline {
   Result<abi::Staging> staging(int index) {
     Slot& slot = slots_[static_cast<size_t>(index)];
     if (slot.staging == nullptr) {
+      const std::lock_guard lock(mutex_);  // the executor serves one thread at a time
       VQX_RETURN_IF_ERROR(compute_->activate());
       VQX_ASSIGN_OR_RETURN(void* memory, compute_->allocate_pinned(frame_bytes_));
       slot.staging = static_cast<std::byte*>(memory);

@@ -1,8 +1,7 @@
 // float_adm with SIMD.  A scale takes two steps, each in bands of rows:
 //   transform: four rows give one row of each band; even and odd columns are filtered apart;
-//   energies:  the bands are split and weighted row by row, three rows of which stay at hand for
-//   the
-//              masking thresholds; the terms of a few rows at a time continue their running sums.
+//   energies:  the bands are split and weighted row by row; three rows stay at hand for the
+//              masking thresholds.  The terms of a few rows at a time continue their running sums.
 #include <algorithm>
 #include <cstring>
 #include <vector>

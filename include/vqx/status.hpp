@@ -75,7 +75,9 @@ class [[nodiscard]] Result {
   } while (false)
 
 // `VQX_ASSIGN_OR_RETURN(auto value, compute());`
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 #define VQX_ASSIGN_OR_RETURN(declaration, expression)                                             \
   auto VQX_CONCAT(vqx_result_, __LINE__) = (expression);                                          \
   if (!VQX_CONCAT(vqx_result_, __LINE__).ok()) return VQX_CONCAT(vqx_result_, __LINE__).status(); \
   declaration = std::move(VQX_CONCAT(vqx_result_, __LINE__)).value()
+// NOLINTEND(bugprone-macro-parentheses)

@@ -127,6 +127,9 @@ else()
   if(VQX_SYCL_COMPILER MATCHES "icpx")
     list(APPEND vqx_sycl_flags -fsycl -fp-model=precise -foffload-fp32-prec-div
          -foffload-fp32-prec-sqrt)
+  else()
+    # A kernel is a nest of lambdas.  One that clang leaves as a call keeps its captures in memory.
+    list(APPEND vqx_sycl_flags -mllvm -inline-threshold=20000)
   endif()
   # acpp separates its targets by semicolons, CMake its list elements.
   string(REPLACE ";" "$<SEMICOLON>" vqx_sycl_more "${VQX_SYCL_FLAGS}")

@@ -49,7 +49,7 @@ void device_info(int32_t device, abi::DeviceInfo* info, abi::Error* error) {
 void self_test(int32_t device, int32_t fp64, abi::Error* error) {
   guard(error, [&]() -> Status {
     VQX_ASSIGN_OR_RETURN(const bool hardware, Platform::hardware_fp64(device, fp64));
-    VQX_ASSIGN_OR_RETURN(const auto executor, Platform::Executor::open(device, hardware));
+    VQX_ASSIGN_OR_RETURN(const auto executor, Platform::Executor::open(device, hardware, false));
     return run_self_test(*executor);
   });
 }
@@ -77,7 +77,7 @@ Result<double> time_copies(Platform::Executor& executor, size_t bytes) {
 double copy_bandwidth(int32_t device, abi::Error* error) {
   double bytes_per_second = 0;
   guard(error, [&]() -> Status {
-    VQX_ASSIGN_OR_RETURN(const auto executor, Platform::Executor::open(device, true));
+    VQX_ASSIGN_OR_RETURN(const auto executor, Platform::Executor::open(device, true, true));
     // Smaller copies where most of the memory is taken.
     Status status;
     for (size_t bytes = size_t{128} << 20; bytes >= size_t{8} << 20; bytes /= 2) {

@@ -157,8 +157,8 @@ class FramePipeline {
 
   Status prepare(const abi::PipelineSpec& spec, int slots) {
     VQX_ASSIGN_OR_RETURN(const bool hardware, Platform::hardware_fp64(spec.device, spec.fp64));
-    VQX_ASSIGN_OR_RETURN(compute_, Executor::open(spec.device, hardware));
-    VQX_ASSIGN_OR_RETURN(upload_, Executor::open(spec.device, hardware));
+    VQX_ASSIGN_OR_RETURN(compute_, Executor::open(spec.device, hardware, profiling_));
+    VQX_ASSIGN_OR_RETURN(upload_, Executor::open(spec.device, hardware, profiling_));
     kernel::PlaneUse use{false, false};
     for (int m = 0; m < spec.metric_count; ++m) {
       VQX_RETURN_IF_ERROR(add_metric(spec.metrics[m]));

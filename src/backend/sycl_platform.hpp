@@ -21,7 +21,7 @@ struct Platform {
 
   static Status describe(int device, abi::DeviceInfo& info) {
     return Executor::guard("query of the device", [&] {
-      const sycl::device chosen = Executor::devices().at(static_cast<size_t>(device));
+      const sycl::device chosen = at(device).device;
       const auto name = chosen.get_info<sycl::info::device::name>();
       const auto version = chosen.get_info<sycl::info::device::driver_version>();
       std::snprintf(info.name, sizeof(info.name), "%s", name.c_str());
@@ -34,19 +34,26 @@ struct Platform {
     });
   }
 
-  // Pictures are copied to staging memory.
-  static Result<void*> allocate_pinned(int /*device*/, uint64_t /*bytes*/) { return nullptr; }
-  static void release_pinned(int /*device*/, void* /*memory*/) {}
+  static Result<void*> allocate_pinned(int device, uint64_t bytes) {
+    return Executor::make_pinned(at(device).context, bytes);
+  }
+  static void release_pinned(int device, void* memory) {
+    Executor::free_pinned(at(device).context, memory);
+  }
 
   static Result<bool> hardware_fp64(int device, int32_t wanted) {
     bool has = false;
-    VQX_RETURN_IF_ERROR(Executor::guard("query of the device", [&] {
-      has = Executor::devices().at(static_cast<size_t>(device)).has(sycl::aspect::fp64);
-    }));
+    VQX_RETURN_IF_ERROR(Executor::guard("query of the device",
+                                        [&] { has = at(device).device.has(sycl::aspect::fp64); }));
     if (wanted == abi::kFp64Hardware && !has) {
       return {ErrorCode::kBackend, "sycl: the device has no fp64 hardware"};
     }
     return has && wanted != abi::kFp64Software;
+  }
+
+ private:
+  static const Executor::Device& at(int device) {
+    return Executor::devices().at(static_cast<size_t>(device));
   }
 };
 

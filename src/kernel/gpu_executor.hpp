@@ -130,7 +130,8 @@ class GpuExecutor {
   using Event = VQX_GPU(Event_t);
 
   // A queue of its own on the device.
-  static Result<std::unique_ptr<GpuExecutor>> open(int device, bool hardware_fp64) {
+  static Result<std::unique_ptr<GpuExecutor>> open(int device, bool hardware_fp64,
+                                                   bool /*timing*/) {
     std::unique_ptr<GpuExecutor> executor(new GpuExecutor(device, hardware_fp64));
     VQX_RETURN_IF_ERROR(executor->activate());
     int limit = 0;

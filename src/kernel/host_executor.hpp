@@ -47,7 +47,8 @@ class HostExecutor {
  public:
   static constexpr const char* kName = "host";
 
-  static Result<std::unique_ptr<HostExecutor>> open(int /*device*/, bool hardware_fp64) {
+  static Result<std::unique_ptr<HostExecutor>> open(int /*device*/, bool hardware_fp64,
+                                                    bool /*timing*/) {
     return std::make_unique<HostExecutor>(hardware_fp64);
   }
 

@@ -401,6 +401,9 @@ VQX_FN uint32_t load4(const void* aligned) {
 VQX_FN uint32_t dot4(uint32_t a, uint32_t b, uint32_t sum) {
 #if defined(VQX_NVIDIA_DEVICE)
   return __dp4a(a, b, sum);
+#elif defined(VQX_SYCL_ON_NVIDIA)
+  asm("dp4a.u32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+  return sum;
 #else
   VQX_UNROLL
   for (int shift = 0; shift < 32; shift += 8) sum += (a >> shift & 0xff) * (b >> shift & 0xff);

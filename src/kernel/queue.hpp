@@ -4,6 +4,7 @@
 // code is written once as a template over it:
 //
 //   static constexpr const char* kName;          "host", "cuda", "hip", "sycl"
+//   static Result<...> open(device, hardware_fp64, timing);   timing: seconds_between() is wanted
 //   bool hardware_fp64() const;                  which Real64 to run kernels with
 //   bool fits<Kernel>() const;                   enough work-group memory; 40 KB always are
 //   size_t allocated_bytes() const;              device memory taken so far

@@ -211,6 +211,10 @@ VQX_FN float sqrt_exactly(float value) {
 VQX_FN float div(float a, float b) {
 #if defined(VQX_NVIDIA_DEVICE)
   return __fdiv_rn(a, b);
+#elif defined(VQX_SYCL_ON_NVIDIA)
+  float quotient;
+  asm("div.rn.f32 %0, %1, %2;" : "=f"(quotient) : "f"(a), "f"(b));
+  return quotient;
 #elif defined(VQX_TARGET_SYCL) || defined(VQX_TARGET_HIP)
   return divide_exactly(a, b);
 #else
@@ -222,6 +226,10 @@ VQX_FN float div(float a, float b) {
 VQX_FN float sqrt(float value) {
 #if defined(VQX_NVIDIA_DEVICE)
   return __fsqrt_rn(value);
+#elif defined(VQX_SYCL_ON_NVIDIA)
+  float root;
+  asm("sqrt.rn.f32 %0, %1;" : "=f"(root) : "f"(value));
+  return root;
 #elif defined(VQX_TARGET_SYCL) || defined(VQX_TARGET_HIP)
   return sqrt_exactly(value);
 #else

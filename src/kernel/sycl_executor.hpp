@@ -1,7 +1,7 @@
 // Runs kernels on SYCL 2020 devices: AdaptiveCpp, or oneAPI's DPC++.
 //
-// Group sums and scans go through work-group memory, since not every SYCL compiler has group
-// algorithms.  A SYCL runtime reports errors by exceptions; they end here.
+// Scans go through work-group memory, since not every SYCL compiler has them.  A SYCL runtime
+// reports errors by exceptions; they end here.
 #pragma once
 
 #include <sycl/sycl.hpp>
@@ -42,10 +42,31 @@ class SyclGroup {
   // Replaces every item's sums by the totals of the group.
   template <int N>
   void reduce(Sums<N>& sums) {
-    for (int i = 0; i < N; ++i) {
-      sums.value[i] =
-          sycl::reduce_over_group(position_.get_group(), sums.value[i], sycl::plus<int64_t>());
+    const sycl::sub_group wave = position_.get_sub_group();
+    const auto waves = static_cast<int>(wave.get_group_linear_range());
+    if (waves * N > kItems) {  // waves of few items, as on a CPU
+      VQX_UNROLL
+      for (int i = 0; i < N; ++i) {
+        sums.value[i] = sycl::reduce_over_group(position_.get_group(), sums.value[i], kPlus);
+      }
+      return;
     }
+    int64_t* const totals = scratch_ + kItems;
+    int64_t* const own = scratch_ + static_cast<int>(wave.get_group_linear_id()) * N;
+    VQX_UNROLL
+    for (int i = 0; i < N; ++i) {
+      const int64_t sum = sycl::reduce_over_group(wave, sums.value[i], kPlus);
+      if (wave.leader()) own[i] = sum;
+    }
+    sync();
+    if (item() < N) {
+      int64_t total = 0;
+      for (int w = 0; w < waves; ++w) total += scratch_[w * N + item()];
+      totals[item()] = total;
+    }
+    sync();
+    VQX_UNROLL
+    for (int i = 0; i < N; ++i) sums.value[i] = totals[i];
   }
 
   // Sum of `value` over the items before this one; `total` becomes the sum over all.
@@ -66,6 +87,8 @@ class SyclGroup {
   }
 
  private:
+  static constexpr sycl::plus<int64_t> kPlus{};
+
   const sycl::nd_item<3>& position_;
   int64_t* scratch_;
 };
@@ -81,10 +104,12 @@ class SyclExecutor {
   };
   using Event = Mark*;
 
-  static Result<std::unique_ptr<SyclExecutor>> open(int device, bool hardware_fp64) {
+  // Commands are timed where `timing` says so: it costs each of them a little.
+  static Result<std::unique_ptr<SyclExecutor>> open(int device, bool hardware_fp64, bool timing) {
     std::unique_ptr<SyclExecutor> executor;
     VQX_RETURN_IF_ERROR(guard("queue", [&] {
-      executor.reset(new SyclExecutor(devices().at(static_cast<size_t>(device)), hardware_fp64));
+      executor.reset(
+          new SyclExecutor(devices().at(static_cast<size_t>(device)), hardware_fp64, timing));
     }));
     return Result<std::unique_ptr<SyclExecutor>>(std::move(executor));
   }
@@ -97,14 +122,21 @@ class SyclExecutor {
   SyclExecutor(const SyclExecutor&) = delete;
   SyclExecutor& operator=(const SyclExecutor&) = delete;
 
+  // A device, and the context of all its queues and memory.
+  struct Device {
+    sycl::device device;
+    sycl::context context;
+  };
+
   // GPUs; without any, whatever else there is.  Looked up once: AdaptiveCpp starts its runtime anew
   // whenever the last of its objects is gone.
-  static const std::vector<sycl::device>& devices() {
-    static const std::vector<sycl::device> found = [] {
-      const std::vector<sycl::device> all = sycl::device::get_devices();
-      std::vector<sycl::device> gpus;
-      for (const sycl::device& device : all) {
-        if (device.is_gpu()) gpus.push_back(device);
+  static const std::vector<Device>& devices() {
+    static const std::vector<Device> found = [] {
+      std::vector<Device> all;
+      std::vector<Device> gpus;
+      for (const sycl::device& device : sycl::device::get_devices()) {
+        all.push_back({device, sycl::context(device)});
+        if (device.is_gpu()) gpus.push_back(all.back());
       }
       return gpus.empty() ? all : gpus;
     }();
@@ -135,21 +167,40 @@ class SyclExecutor {
   void release(void* memory) { sycl::free(memory, queue_); }
 
   Result<void*> allocate_pinned(size_t bytes) {
-    void* memory = nullptr;
-    VQX_RETURN_IF_ERROR(guard("allocation of pinned memory", [&] {
-      memory = sycl::aligned_alloc_host(kAlignment, rounded(bytes), queue_);
-    }));
-    if (memory == nullptr) return {ErrorCode::kOutOfMemory, "sycl: out of pinned memory"};
+    VQX_ASSIGN_OR_RETURN(void* memory, make_pinned(queue_.get_context(), bytes));
     std::memset(memory, 0, bytes);
     return memory;
   }
-  void release_pinned(void* memory) {
-    if (memory != nullptr) sycl::free(memory, queue_);
+  void release_pinned(void* memory) { free_pinned(queue_.get_context(), memory); }
+  // Host memory that the devices of the context read directly.
+  static Result<void*> make_pinned(const sycl::context& context, size_t bytes) {
+    void* memory = nullptr;
+    VQX_RETURN_IF_ERROR(guard("allocation of pinned memory", [&] {
+      memory = sycl::aligned_alloc_host(kAlignment, rounded(bytes), context);
+    }));
+    if (memory == nullptr) return {ErrorCode::kOutOfMemory, "sycl: out of pinned memory"};
+    return memory;
+  }
+  static void free_pinned(const sycl::context& context, void* memory) {
+    if (memory != nullptr) sycl::free(memory, context);
   }
 
   Status upload(void* device, const void* host, size_t bytes) { return copy(device, host, bytes); }
+  // SYCL copies no rectangles.  Rows without padding are one block; others a kernel fetches, if it
+  // can reach them: memory that is pinned for another device may be out of its reach.
   Status upload_rows(void* device, size_t device_pitch, const void* host, size_t host_pitch,
                      size_t row_bytes, size_t rows) {
+    if (row_bytes == device_pitch && row_bytes == host_pitch) {
+      return upload(device, host, row_bytes * rows);
+    }
+    if (sycl::get_pointer_type(host, queue_.get_context()) == sycl::usm::alloc::host) {
+      const size_t together = reinterpret_cast<uintptr_t>(host) |
+                              reinterpret_cast<uintptr_t>(device) | device_pitch | host_pitch |
+                              row_bytes;
+      return together % sizeof(Bytes16) == 0
+                 ? fetch_rows<Bytes16>(device, device_pitch, host, host_pitch, row_bytes, rows)
+                 : fetch_rows<std::byte>(device, device_pitch, host, host_pitch, row_bytes, rows);
+    }
     for (size_t y = 0; y < rows; ++y) {
       VQX_RETURN_IF_ERROR(upload(static_cast<std::byte*>(device) + y * device_pitch,
                                  static_cast<const std::byte*>(host) + y * host_pitch, row_bytes));
@@ -274,14 +325,38 @@ class SyclExecutor {
     return bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  SyclExecutor(const sycl::device& device, bool hardware_fp64)
-      : queue_(device, rethrow,
-               sycl::property_list{sycl::property::queue::in_order(),
-                                   sycl::property::queue::enable_profiling()}),
+  SyclExecutor(const Device& device, bool hardware_fp64, bool timing)
+      : queue_(device.context, device.device, rethrow, properties(timing)),
         hardware_fp64_(hardware_fp64),
-        shared_limit_(device.get_info<sycl::info::device::local_mem_size>()),
+        shared_limit_(device.device.get_info<sycl::info::device::local_mem_size>()),
         start_(sycl::malloc_device<uint64_t>(1, queue_)),
         last_(queue_.memset(start_, 0, sizeof(*start_))) {}
+
+  static sycl::property_list properties(bool timing) {
+    using sycl::property::queue::enable_profiling;
+    using sycl::property::queue::in_order;
+    return timing ? sycl::property_list{in_order(), enable_profiling()}
+                  : sycl::property_list{in_order()};
+  }
+
+  template <class Word>
+  Status fetch_rows(void* device, size_t device_pitch, const void* host, size_t host_pitch,
+                    size_t row_bytes, size_t rows) {
+    auto* const target = static_cast<std::byte*>(device);
+    const auto* const source = static_cast<const std::byte*>(host);
+    return guard("upload", [&] {
+      last_ = queue_.submit([&](sycl::handler& handler) {
+        depend(handler);
+        handler.parallel_for(sycl::range<2>(rows, row_bytes / sizeof(Word)),
+                             [=](sycl::item<2> word) {
+                               const size_t y = word.get_id(0);
+                               const size_t x = word.get_id(1);
+                               reinterpret_cast<Word*>(target + y * device_pitch)[x] =
+                                   reinterpret_cast<const Word*>(source + y * host_pitch)[x];
+                             });
+      });
+    });
+  }
 
   // Errors of commands surface where the queue is waited for; without this the program ends there.
   static void rethrow(const sycl::exception_list& errors) {

@@ -27,6 +27,13 @@
 #define VQX_NVIDIA_DEVICE 1
 #endif
 
+// True while device code for NVIDIA is compiled by a SYCL compiler.  NVIDIA's intrinsics are
+// nvcc's; the instructions behind them can be written here too.
+#if defined(VQX_TARGET_SYCL) && defined(__NVPTX__) && \
+    (defined(__CUDA_ARCH__) || defined(__SYCL_DEVICE_ONLY__))
+#define VQX_SYCL_ON_NVIDIA 1
+#endif
+
 // The iterations of the loop below do not depend on each other.
 #if defined(__clang__)
 #define VQX_SIMD_LOOP _Pragma("clang loop vectorize(assume_safety)")

@@ -22,7 +22,7 @@ step() {
   fi
 }
 
-build() { cmake --preset "$1" "${@:2}" >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
+build() { cmake --preset release >/dev/null && cmake --build --preset release -j "$jobs"; }
 
 unit_tests() { ctest --test-dir build/release -j "$jobs" --output-on-failure --no-tests=error | tail -n 40; }
 
@@ -34,12 +34,14 @@ modules() {
 
 format() { git ls-files '*.cpp' '*.hpp' '*.h' '*.cu' | xargs clang-format --dry-run -Werror; }
 
-step "release build" build release
+step "release build" build
 step "unit tests" unit_tests
 step "backend modules" modules
 if [[ ${1:-} != quick ]]; then
   step "formatting" format
   step "fuzzing, short" scripts/fuzz.sh 15
+  step "unit tests, address and undefined behaviour sanitizers" scripts/sanitize.sh asan
+  step "unit tests, thread sanitizer" scripts/sanitize.sh tsan
 fi
 
 for name in "${failed[@]}"; do echo "failed: $name"; done

@@ -43,14 +43,15 @@ class SyclGroup {
   template <int N>
   void reduce(Sums<N>& sums) {
     const sycl::sub_group wave = position_.get_sub_group();
-    const auto waves = static_cast<int>(wave.get_group_linear_range());
-    if (waves * N > kItems) {  // waves of few items, as on a CPU
+    const auto width = static_cast<int>(wave.get_max_local_range()[0]);
+    if (N >= width) {  // waves of few items, as on a CPU
       VQX_UNROLL
       for (int i = 0; i < N; ++i) {
         sums.value[i] = sycl::reduce_over_group(position_.get_group(), sums.value[i], kPlus);
       }
       return;
     }
+    const int waves = kItems / width;
     int64_t* const totals = scratch_ + kItems;
     int64_t* const own = scratch_ + static_cast<int>(wave.get_group_linear_id()) * N;
     VQX_UNROLL
@@ -193,7 +194,11 @@ class SyclExecutor {
     if (row_bytes == device_pitch && row_bytes == host_pitch) {
       return upload(device, host, row_bytes * rows);
     }
-    if (sycl::get_pointer_type(host, queue_.get_context()) == sycl::usm::alloc::host) {
+    bool reached = false;
+    VQX_RETURN_IF_ERROR(guard("query of the memory", [&] {
+      reached = sycl::get_pointer_type(host, queue_.get_context()) == sycl::usm::alloc::host;
+    }));
+    if (reached) {
       const size_t together = reinterpret_cast<uintptr_t>(host) |
                               reinterpret_cast<uintptr_t>(device) | device_pitch | host_pitch |
                               row_bytes;

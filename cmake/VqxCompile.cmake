@@ -28,6 +28,10 @@ if(VQX_SANITIZE)
     # False alarms of GCC on instrumented code.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
   target_link_options(vqx_compile INTERFACE -fsanitize=${VQX_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND VQX_SANITIZE MATCHES "thread")
+    target_compile_options(vqx_compile INTERFACE
+      "-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/tests/tsan.ignore")
+  endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND VQX_SANITIZE MATCHES "address")
     # Kernels compile four times as fast without the checks that the processor makes anyway or that
     # never fire in them, and with the others as calls.

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include "base/parallel.hpp"
 namespace vqx {
 namespace {
 
@@ -32,12 +32,9 @@ class TbbRunner final : public TaskRunner {
       for (int i = 0; i < count; ++i) part(i);
       return;
     }
-    // Isolated: a worker that waits for its bands must not start another frame on top of this one,
-    // which would hold twice the scratch memory and could wait for itself in Frame::derived.
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(
-          0, count, [&](int i) { part(i); }, tbb::simple_partitioner());
-    });
+    // A worker that waited for its bands and started another frame on top of this one would hold
+    // twice the scratch memory and could wait for itself in Frame::derived.
+    parallel_for(count, part);
   }
   int concurrency() const override { return concurrency_; }
 
@@ -313,7 +310,7 @@ Status Engine::Impl::push(Picture reference, Picture distorted) {
     for (const Unit& unit : units_) {
       if (!runs(*job, unit)) continue;
       if (arena_)
-        arena_->enqueue([this, job, &unit] { run_unit(job, unit); });
+        enqueue(*arena_, [this, job, &unit] { run_unit(job, unit); });
       else
         run_unit(job, unit);
     }

@@ -1,7 +1,6 @@
 #include "input/frame_file.hpp"
 
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
@@ -12,6 +11,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "input/sample_range.hpp"
 
 namespace vqx::input {
@@ -160,8 +160,8 @@ Status FrameDataReader::read_in_parallel(ByteReader& file, Picture& picture, std
   const auto allowed =
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   tbb::task_arena(std::min(threads_, static_cast<int>(allowed))).execute([&] {
-    tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
-      const Part& part = parts[i];
+    parallel_for(static_cast<int>(parts.size()), [&](int i) {
+      const Part& part = parts[static_cast<std::size_t>(i)];
       const auto got = file.read_ahead(part.offset, part.target, part.size);
       if (!got.ok() || *got < part.size) complete = false;
       if (checked)

@@ -2,10 +2,6 @@
 // loop.
 #pragma once
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "base/parallel.hpp"
 #include "kernel/queue.hpp"
 
 namespace vqx::kernel {
@@ -101,20 +98,17 @@ class HostExecutor {
     using Shared = typename Kernel::Shared;
     const int64_t groups = int64_t{grid.x} * grid.y * grid.z;
     bool out_of_memory = false;
-    // Isolated: a thread that waits for groups must not take up other work of the caller, which may
-    // hold a lock around this call.
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(tbb::blocked_range<int64_t>(0, groups, 8), [&](const auto& range) {
-        const std::unique_ptr<Shared> shared(new (std::nothrow) Shared);
-        if (shared == nullptr) {
-          __atomic_store_n(&out_of_memory, true, __ATOMIC_RELAXED);
-          return;
-        }
-        for (int64_t i = range.begin(); i != range.end(); ++i) {
-          HostGroup<Kernel::kItems> group(grid, i);
-          kernel(group, *shared);
-        }
-      });
+    // Isolated, since the caller may hold a lock around this call.
+    parallel_ranges(groups, 8, [&](int64_t begin, int64_t end) {
+      const std::unique_ptr<Shared> shared(new (std::nothrow) Shared);
+      if (shared == nullptr) {
+        __atomic_store_n(&out_of_memory, true, __ATOMIC_RELAXED);
+        return;
+      }
+      for (int64_t i = begin; i != end; ++i) {
+        HostGroup<Kernel::kItems> group(grid, i);
+        kernel(group, *shared);
+      }
     });
     if (out_of_memory) return {ErrorCode::kOutOfMemory, "host: out of memory"};
     return {};

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "backend/backend.hpp"
+#include "base/parallel.hpp"
 #include "metric/registry.hpp"
 #include "verify/cases.hpp"
 
@@ -23,7 +23,7 @@ constexpr int kFrames = 3;
 class ParallelRunner final : public TaskRunner {
  public:
   void run(int count, const std::function<void(int)>& part) const override {
-    tbb::parallel_for(0, count, [&](int i) { part(i); });
+    parallel_for(count, part);
   }
   int concurrency() const override { return 8; }
 };

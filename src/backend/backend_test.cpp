@@ -107,6 +107,7 @@ TEST_F(DeviceRunTest, ManyThreadsShareTheSlots) {
   EXPECT_GT(run->device_bytes(), 0u);
   std::vector<std::vector<Measured>> device(kThreads * kFramesEach);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = t * kFramesEach; i < (t + 1) * kFramesEach; ++i) {

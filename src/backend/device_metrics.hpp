@@ -35,11 +35,13 @@ inline CreateDeviceMetric find_device_metric(std::string_view name) {
 }
 
 // In backend/metrics/<name>.cpp: VQX_INSTANTIATE_DEVICE_METRIC(psnr, psnr::PsnrDevice)
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a class template cannot stand in them.
 #define VQX_INSTANTIATE_DEVICE_METRIC(name, Class)                    \
   namespace vqx::backend {                                            \
   VQX_DEVICE_METRIC_FUNCTION(name) {                                  \
     return Class<Platform::Executor>::create(executor, format, sets); \
   }                                                                   \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace vqx::backend

@@ -164,7 +164,7 @@ class DeviceRun::Impl {
   Status measure(const Frame& frame, const TaskRunner& runner,
                  std::span<std::vector<Measured>> out) {
     const Slot slot = take();
-    const Status status = measure_in(slot, frame, runner, out);
+    Status status = measure_in(slot, frame, runner, out);
     give_back(slot);
     return status;
   }

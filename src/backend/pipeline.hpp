@@ -177,6 +177,7 @@ class FramePipeline {
       return {ErrorCode::kBackend, std::string(Executor::kName) + " has no metric " + request.name};
     }
     std::vector<kernel::DeviceConfig> sets;
+    sets.reserve(static_cast<size_t>(request.set_count));
     for (int s = 0; s < request.set_count; ++s) {
       sets.emplace_back(static_cast<const std::byte*>(request.sets[s].data),
                         static_cast<size_t>(request.sets[s].size));

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <exception>
 
 #include "base/simd.hpp"
 #include "base/version.hpp"
@@ -7,8 +8,9 @@
 #include "cli/vmaf_options.hpp"
 #include "cli/vmaf_run.hpp"
 
-int main(int argc, char** argv) {
-  vqx::cli::open_standard_streams();
+namespace {
+
+int run(int argc, char** argv) {
   const vqx::Result<vqx::cli::VmafOptions> options = vqx::cli::parse_vmaf_options(argc, argv);
   if (!options.ok()) {
     std::fprintf(stderr, "%s\n\n%s\n", options.status().message().c_str(),
@@ -26,4 +28,17 @@ int main(int argc, char** argv) {
   }
   vqx::cli::catch_interrupts();
   return vqx::cli::run_vmaf(*options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  vqx::cli::open_standard_streams();
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    // The standard library throws when memory is out; vqx itself does not.
+    std::fprintf(stderr, "vmaf: %s\n", error.what());
+    return 70;
+  }
 }

@@ -490,6 +490,7 @@ Result<VmafOptions> parse_vmaf_options(int argc, char** argv) {
   RawArguments raw;
   std::vector<std::string> words = write_out(argc, argv);
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   optind = 0;  // begins anew, also after a scan that ended in an error

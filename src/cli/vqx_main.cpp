@@ -18,6 +18,7 @@
 #include "cli/terminal.hpp"
 #include "cli/vqx_commands.hpp"
 #include "cli/vqx_score.hpp"
+#include "engine/engine.hpp"
 
 namespace vqx::cli {
 namespace {
@@ -38,9 +39,6 @@ std::string quoted_command(int argc, char** argv) {
   }
   return text;
 }
-
-// Adding first and count must not overflow.
-constexpr int kMostFrames = 1'000'000'000;
 
 void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) {
   app.add_option("reference", options.reference,
@@ -68,11 +66,11 @@ void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) 
   repeatable("-m,--model", texts.models, "MODEL",
              "VMAF model: a name of vqx models, or path=FILE, with further items; repeatable");
   add("--first", options.first, "N", "Index of the first frame to score")
-      ->check(CLI::Range(0, kMostFrames));
+      ->check(CLI::Range(0, kMaxFrames));
   add("--count", options.count, "N", "Number of frames to score (0: all)")
-      ->check(CLI::Range(0, kMostFrames));
+      ->check(CLI::Range(0, kMaxFrames));
   add("--subsample", options.subsample, "N", "Report every N-th frame only")
-      ->check(CLI::Range(1, kMostFrames));
+      ->check(CLI::Range(1, kMaxFrames));
 
   group = "Inputs";
   add("--raw-size", texts.raw_size, "WxH", "Both inputs are headerless, of this size");
@@ -80,10 +78,10 @@ void add_score_options(CLI::App& app, ScoreOptions& options, ScoreTexts& texts) 
       "Pixel format of headerless inputs, such as yuv420p10 (default yuv420p)");
   add("--skip-reference", options.pairing.skip_reference, "N",
       "Drop the first N frames of the reference")
-      ->check(CLI::Range(0, kMostFrames));
+      ->check(CLI::Range(0, kMaxFrames));
   add("--skip-distorted", options.pairing.skip_distorted, "N",
       "Drop the first N frames of the distorted video")
-      ->check(CLI::Range(0, kMostFrames));
+      ->check(CLI::Range(0, kMaxFrames));
   add("--scale-distorted", texts.scale_distorted, "FILTER",
       "Scale the distorted video to the reference's size: bicubic, lanczos or bilinear");
   add("--pixel-format", texts.pixel_format, "FORMAT",

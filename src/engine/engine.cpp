@@ -19,9 +19,6 @@
 namespace vqx {
 namespace {
 
-// Far more than any video has, and indices of frames never overflow.
-constexpr int kMaxFrames = 1 << 29;
-
 // Parts of one measurement on the arena of the calling worker.
 class TbbRunner final : public TaskRunner {
  public:

@@ -17,11 +17,14 @@
 
 namespace vqx {
 
+// Far more than any video has; the sum of two such numbers and a window does not overflow.
+inline constexpr int kMaxFrames = 1'000'000'000;
+
 struct EngineOptions {
   int threads = 0;           // worker threads; 0: all work on the calling thread
   int frames_in_flight = 0;  // frame pairs held at once, at least 1; 0: chosen from the threads
   int subsample = 1;         // report only indices that are multiples of this
-  int first = 0;             // index of the first frame to score
+  int first = 0;             // index of the first frame to score, at most kMaxFrames
   int count = 0;             // frames to score; 0: all that come
   // Groups measured on devices, each group in at most one; all others run on the CPU.
   std::vector<std::shared_ptr<const Placement>> placements;

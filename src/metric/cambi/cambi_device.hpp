@@ -423,10 +423,13 @@ class CambiDevice final : public kernel::DeviceMetric {
 
   // Sets that measure the same share the job.
   Result<int> job_of(const DeviceAnalysis& analysis, int side) {
-    for (std::size_t i = 0; i < jobs_.size(); ++i)
-      if (jobs_[i].side == side &&
-          std::memcmp(&jobs_[i].analysis, &analysis, sizeof(analysis)) == 0)
-        return static_cast<int>(i);
+    // Bytes that differ where the values do not would only cost a job more.
+    const auto same = [&](const Job& job) {
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
+      return job.side == side && std::memcmp(&job.analysis, &analysis, sizeof(analysis)) == 0;
+    };
+    const auto known = std::find_if(jobs_.begin(), jobs_.end(), same);
+    if (known != jobs_.end()) return static_cast<int>(known - jobs_.begin());
     Job job;
     job.analysis = analysis;
     job.side = side;

@@ -106,6 +106,7 @@ VQX_FN float fixed_to_float(int64_t value, int shift) {
   const uint64_t magnitude =
       value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   const int zeros = count_leading_zeros(magnitude);
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the magnitude is not 0
   const uint64_t mantissa = shift_right_round(magnitude << zeros, 40);  // 24 bits, or 2^24
   // The mantissa's leading bit adds one to the exponent field, a carry out of it one more.
   const auto exponent = static_cast<uint32_t>(63 - zeros - shift + 126) << 23;

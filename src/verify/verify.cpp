@@ -48,7 +48,8 @@ std::vector<Case> cases_of(const MetricCase& metric, bool large) {
 
 std::string options_text(const MetricCase& row) {
   std::string text;
-  for (const auto& [name, value] : row.options) text += ":" + name + "=" + value;
+  for (const auto& [name, value] : row.options)
+    text.append(":").append(name).append("=").append(value);
   return text;
 }
 

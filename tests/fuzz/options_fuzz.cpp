@@ -52,12 +52,12 @@ void check_option_text(const Instance& instance) {
 }
 
 // As both programs plan a run.
-void plan(std::vector<FeatureSpec> features, std::vector<ModelSpec> models, bool strict) {
+void plan(std::vector<FeatureSpec> features, const std::vector<ModelSpec>& models, bool strict) {
   BackendChoice backend;
   if (!accepted(take_backends_from_names(features, backend))) return;
   PlanBuilder builder(strict);
   ModelSet loaded;
-  for (ModelSpec& model : models) {
+  for (const ModelSpec& model : models) {
     if (model.version.empty()) continue;  // files have a target of their own
     std::string step;
     if (!accepted(loaded.add(model, builder, step))) return;
@@ -99,6 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto arguments = [&words] {
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     return pointers;

@@ -11,7 +11,8 @@ namespace {
 
 std::string describe(const MetricCase& metric, const Case& test_case) {
   std::string text = metric.metric;
-  for (const auto& [name, value] : metric.options) text += ":" + name + "=" + value;
+  for (const auto& [name, value] : metric.options)
+    text.append(":").append(name).append("=").append(value);
   return text + " on " + test_case.name();
 }
 

@@ -18,6 +18,7 @@ struct Grid {
   std::int32_t at(int x, int y) const { return values[static_cast<std::size_t>(y) * width + x]; }
 };
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): of the constructor that the compiler makes
 struct Wavelet {
   Grid a;
   Grid band[kBands];  // h, v, d

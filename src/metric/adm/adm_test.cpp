@@ -206,6 +206,7 @@ TEST(Adm, FixedWeights) {
     ScaleWeights exact[kScales];
     EXPECT_TRUE(csf_weights(csf, exact).ok());
     std::vector<FixedWeights> fixed;
+    fixed.reserve(kScales);
     for (int s = 0; s < kScales; ++s) fixed.push_back(fixed_weights(csf, s, exact[s]));
     return fixed;
   };

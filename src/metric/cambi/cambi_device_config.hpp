@@ -75,7 +75,6 @@ inline std::vector<int> sample_positions(int in, int out) {
   float at = static_cast<float>(static_cast<double>(step / 2.0f) - 0.5);
   for (int& i : index) {
     // The running sum can drift one sample past the end.  Half up, as the specification rounds.
-    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
     i = std::min(static_cast<int>(static_cast<double>(at) + 0.5), in - 1);
     at += step;
   }

@@ -62,7 +62,8 @@ TEST(PsnrHvs, CoefficientsStayInRange) {
       for (const bool inverted : {false, true}) {
         std::int32_t block[64];
         for (int i = 0; i < 64; ++i) {
-          const double basis = std::cos((2 * (i / 8) + 1) * v * 3.14159265358979 / 16) *
+          const int row = i / 8;
+          const double basis = std::cos((2 * row + 1) * v * 3.14159265358979 / 16) *
                                std::cos((2 * (i % 8) + 1) * h * 3.14159265358979 / 16);
           block[i] = (basis > 0) != inverted ? kPeak : 0;
         }

@@ -33,7 +33,8 @@ std::vector<float> gaussian(int taps, float deviation) {
   std::vector<float> g(static_cast<std::size_t>(taps));
   float sum = 0;
   for (int i = 0; i < taps; ++i) {
-    const double x = i - taps / 2;
+    const int from_centre = i - taps / 2;
+    const double x = from_centre;
     const float value = static_cast<float>(exact::exp(-0.5 * x / sd * x / sd)) / height;
     g[static_cast<std::size_t>(i)] = value;
     sum += value;
@@ -79,7 +80,7 @@ ResampledAxis resample_axis(int from, int to, Resampling method) {
       axis.weight[axis.at(tap, i)] = weight;
     };
     if (method == Resampling::kNearest) {
-      set(0, static_cast<int>(static_cast<float>(i) * ratio), 1);
+      set(0, static_cast<int>(static_cast<float>(i) * ratio), 1.0f);
       continue;
     }
     const float position = static_cast<float>((i + 0.5) * static_cast<double>(ratio) - 0.5);

@@ -40,10 +40,10 @@ Image filter_columns(const Image& in, int scale, const Image* lone) {
   for (int y = 0; y < in.height; ++y)
     for (int k = 0; k <= 2 * radius; ++k) {
       const bool beside = in.height == 1 && k != radius;
-      const Image& from = beside ? *lone : in;
-      const int row = beside ? 1 : in.height == 1 ? 0 : mirror(y + k - radius, in.height);
       // `lone` is given where there is one row.
       // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
+      const Image& from = beside ? *lone : in;
+      const int row = beside ? 1 : in.height == 1 ? 0 : mirror(y + k - radius, in.height);
       for (int x = 0; x < in.width; ++x) out.at(x, y) += tap(scale, k) * from.at(x, row);
     }
   return out;

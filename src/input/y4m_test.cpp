@@ -219,6 +219,7 @@ TEST(InputY4m, Converts420Paldv) {
     const std::vector<int> source = bytes(plane == 1 ? cb : cr);
     for (int x = 0; x < 2; ++x) {
       std::vector<int> column;
+      column.reserve(6);
       for (int row = 0; row < 6; ++row)
         column.push_back(filtered({source[row * 2], source[row * 2 + 1]}, x, kForward, -2));
       for (int row = 0; row < 5; ++row)

@@ -22,8 +22,7 @@ export TSAN_OPTIONS=suppressions=tests/tsan.supp
 export UBSAN_OPTIONS=print_stacktrace=1
 running=()
 for ((shard = 0; shard < processes; ++shard)); do
-  GTEST_SHARD_INDEX=$shard "$build/tests/vqx_tests" \
-    >"$build/tests-$shard.log" 2>&1 &
+  GTEST_SHARD_INDEX=$shard "$build/tests/vqx_tests" >"$build/tests-$shard.log" 2>&1 &
   running+=($!)
 done
 failed=0
